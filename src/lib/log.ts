@@ -1,0 +1,33 @@
+/**
+ * Structured logging as an interface; where lines go is decided in `main/`.
+ * The message is a constant, variables are fields, child loggers carry ids.
+ */
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error'
+export type LogFields = Readonly<Record<string, unknown>>
+
+export interface Log {
+  write(level: LogLevel, message: string, fields?: LogFields): void
+  /** A logger that adds `fields` to every line. */
+  child(fields: LogFields): Log
+}
+
+/** Drops every line; for tests and for callers that have no log. */
+export const silentLog: Log = {
+  write() {},
+  child() {
+    return silentLog
+  },
+}
+
+/** A log that hands each line, as one JSON text without newline, to `sink`. */
+export function createJsonLog(sink: (line: string) => void, nowMs: () => number, least: LogLevel = 'info'): Log {
+  const order: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error']
+  const make = (base: LogFields): Log => ({
+    write(level, message, fields) {
+      if (order.indexOf(level) < order.indexOf(least)) return
+      sink(JSON.stringify({ at: new Date(nowMs()).toISOString(), level, message, ...base, ...fields }))
+    },
+    child: (fields) => make({ ...base, ...fields }),
+  })
+  return make({})
+}
