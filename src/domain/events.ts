@@ -1,0 +1,119 @@
+/**
+ * Everything CAO tells, as one union. Events tell, rows are the truth: a reader that lost some reloads.
+ * `seq` is gap-free and grows by one; adding a type is free, changing a meaning needs a new type.
+ */
+import type { DeliveryState } from './delivery.ts'
+import type { JobId, MessageId, QuestionId, SessionName, TerminalId } from './ids.ts'
+import type { JobKind, JobState } from './job.ts'
+import type { MessageKind } from './message.ts'
+import type { Status, StatusReason } from './status.ts'
+import type { Life } from './terminal.ts'
+
+export type DomainEventBody =
+  | { readonly type: 'session.created'; readonly sessionName: SessionName }
+  | { readonly type: 'session.deleted'; readonly sessionName: SessionName }
+  | {
+      readonly type: 'terminal.created'
+      readonly terminalId: TerminalId
+      readonly sessionName: SessionName
+      readonly provider: string
+      readonly profileName: string
+      readonly callerId: TerminalId | undefined
+    }
+  | {
+      readonly type: 'terminal.life_changed'
+      readonly terminalId: TerminalId
+      readonly from: Life
+      readonly to: Life
+      readonly detail: string | undefined
+    }
+  | {
+      readonly type: 'terminal.status_changed'
+      readonly terminalId: TerminalId
+      readonly from: Status
+      readonly to: Status
+      readonly reason: StatusReason
+      readonly detail: string | undefined
+      readonly because: string | undefined
+    }
+  | {
+      readonly type: 'message.queued'
+      readonly messageId: MessageId
+      readonly kind: MessageKind
+      readonly senderId: string
+      readonly receiverId: TerminalId
+    }
+  | {
+      readonly type: 'message.state_changed'
+      readonly messageId: MessageId
+      readonly receiverId: TerminalId
+      readonly senderId: string
+      readonly kind: MessageKind
+      readonly from: DeliveryState
+      readonly to: DeliveryState
+      readonly detail: string | undefined
+    }
+  | {
+      readonly type: 'job.created'
+      readonly jobId: JobId
+      readonly kind: JobKind
+      readonly callerId: TerminalId | undefined
+      readonly profileName: string
+    }
+  | {
+      readonly type: 'job.state_changed'
+      readonly jobId: JobId
+      readonly kind: JobKind
+      readonly workerId: TerminalId | undefined
+      readonly from: JobState
+      readonly to: JobState
+      readonly detail: string | undefined
+    }
+  | {
+      readonly type: 'question.opened'
+      readonly questionId: QuestionId
+      readonly terminalId: TerminalId
+      readonly text: string
+      readonly options: readonly string[]
+    }
+  | {
+      readonly type: 'question.closed'
+      readonly questionId: QuestionId
+      readonly terminalId: TerminalId
+      readonly answer: string | undefined
+    }
+  | { readonly type: 'backend.ready'; readonly backend: string; readonly instanceId: string }
+  | {
+      readonly type: 'backend.lost'
+      readonly backend: string
+      readonly instanceId: string
+      readonly reason: string
+      readonly terminalCount: number
+    }
+  | {
+      readonly type: 'recovery.finished'
+      readonly adopted: number
+      readonly lost: number
+      readonly failed: number
+      readonly tookMs: number
+    }
+
+export type DomainEvent = DomainEventBody & { readonly seq: number; readonly atMs: number }
+export type DomainEventType = DomainEvent['type']
+
+export const eventTypes = [
+  'session.created',
+  'session.deleted',
+  'terminal.created',
+  'terminal.life_changed',
+  'terminal.status_changed',
+  'message.queued',
+  'message.state_changed',
+  'job.created',
+  'job.state_changed',
+  'question.opened',
+  'question.closed',
+  'backend.ready',
+  'backend.lost',
+  'recovery.finished',
+] as const satisfies readonly DomainEventType[]

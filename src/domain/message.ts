@@ -1,0 +1,54 @@
+/** A message from one agent (or person, or CAO) to another, and the header by which its arrival is proven. */
+
+import type { DeliveryState } from './delivery.ts'
+import type { JobId, MessageId, MessageToken, TerminalId } from './ids.ts'
+
+export const orchestrationTypes = ['send_message', 'handoff', 'assign'] as const
+export type OrchestrationType = (typeof orchestrationTypes)[number]
+/** `input` is raw: typed as given, without header, matched by its body. `callback` and `notice` come from CAO. */
+export const messageKinds = ['input', ...orchestrationTypes, 'callback', 'notice'] as const
+export type MessageKind = (typeof messageKinds)[number]
+
+/** Upstream's three words. */
+export type MessageStatus = 'pending' | 'delivered' | 'failed'
+
+export const messageBytesMax = 4 * 1024 * 1024
+/** Messages waiting for one receiver; the next sender gets QUEUE_FULL. */
+export const inboxLengthMax = 1_000
+
+export type Message = {
+  readonly id: MessageId
+  readonly token: MessageToken
+  readonly kind: MessageKind
+  /** A terminal id, or a name such as `user` or `cao`. */
+  readonly senderId: string
+  readonly receiverId: TerminalId
+  readonly jobId: JobId | undefined
+  readonly body: string
+  readonly state: DeliveryState
+  /** Why it stands where it stands; for `confirmed`, which proof. */
+  readonly detail: string | undefined
+  readonly attempts: number
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+}
+
+/** The line that precedes the body of every message between agents. One line, plain ASCII, so that every CLI keeps it whole. */
+export function formatHeader(message: Pick<Message, 'token' | 'kind' | 'senderId'>): string {
+  return `[cao ${message.kind} ${message.token} from ${message.senderId}]`
+}
+
+const headerPattern = /\[cao ([a-z_]+) ([a-f0-9]{12}) from ([A-Za-z0-9_-]+)\]/
+
+export type Header = { readonly kind: string; readonly token: string; readonly senderId: string }
+
+/** The first header in `text`, wherever it stands; undefined when there is none. */
+export function parseHeader(text: string): Header | undefined {
+  const [, kind, token, senderId] = headerPattern.exec(text) ?? []
+  return kind === undefined || token === undefined || senderId === undefined ? undefined : { kind, token, senderId }
+}
+
+/** What is typed into the composer: header and body, or the body alone for raw input. */
+export function formatTyped(message: Message): string {
+  return message.kind === 'input' ? message.body : `${formatHeader(message)}\n${message.body}`
+}

@@ -1,0 +1,185 @@
+/**
+ * A provider adapts one agent CLI: how it is started, what its screen and its own channels say, how its
+ * composer looks, how its questions are answered, where its exact answers are. It does not know tmux:
+ * it gets snapshots, and gives back key strokes. Implementations sit in sub-folders, pass
+ * `conformance.case.ts`, and are listed in `main/`.
+ */
+import type { Clock } from '../async/clock.ts'
+import type { Waiting } from '../async/wait.ts'
+import type { MessageToken, TerminalId } from '../domain/ids.ts'
+import type { Profile } from '../domain/profile.ts'
+import type { Announces, Claim, EvidenceSource, QuestionText } from '../domain/status.ts'
+import type { Binding } from '../domain/terminal.ts'
+import type { Log } from '../lib/log.ts'
+import type { Snapshot } from '../screen/snapshot.ts'
+
+export type ProviderCapability =
+  /** The agent's own record of an accepted message can be read: delivery is proven by its body. */
+  | 'proof-of-body'
+  /** The exact last answer can be read without the screen. */
+  | 'exact-answer'
+  /** A conversation can be taken up again by its id. */
+  | 'resume'
+  /** Needs `LaunchRequest.port`, a free loopback port. */
+  | 'needs-port'
+
+export type Key = { readonly kind: 'key'; readonly name: string } | { readonly kind: 'text'; readonly text: string }
+
+export type Quirks = {
+  /** Wait between the draft being seen and Enter. Units: ms. */
+  readonly settleMs: number
+  /** Limit for the program to become ready. Units: ms. */
+  readonly startupLimitMs: number
+  /** Evidence of work that nothing has renewed for this long is called hung. Units: ms. */
+  readonly hungAfterMs: number
+  readonly submit: readonly Key[]
+  readonly interrupt: readonly Key[]
+  /** Clears the composer. */
+  readonly clear: readonly Key[]
+  /** Makes the program end by itself; each stroke group is followed by its pause. */
+  readonly exit: readonly { readonly keys: readonly Key[]; readonly pauseMs: number }[]
+}
+
+export type ProgramOutcome =
+  | { readonly kind: 'found'; readonly path: string }
+  /** `hint` completes "… is not installed: ". */
+  | { readonly kind: 'missing'; readonly hint: string }
+
+export type LaunchRequest = {
+  readonly terminalId: TerminalId
+  readonly profile: Profile
+  /** System prompt of the profile plus what CAO adds; undefined when both are empty. */
+  readonly systemPrompt: string | undefined
+  readonly allowedTools: readonly string[] | undefined
+  readonly model: string | undefined
+  /** Absolute path from `findProgram`. */
+  readonly program: string
+  readonly cwd: string
+  /** 0700 directory of this terminal alone, for generated settings. Exists; removed with the terminal. */
+  readonly privateDir: string
+  /** Directory that hook events are written into, one file each. */
+  readonly spoolDir: string
+  /** argv of the hook shim: `… EVENT` reads a JSON payload on stdin. */
+  readonly hookArgv: readonly string[]
+  /** argv of CAO's MCP server, and the environment that names this terminal to it. */
+  readonly mcp: { readonly argv: readonly string[]; readonly env: Readonly<Record<string, string>> }
+  /** Environment of the launching client after the allow-list. */
+  readonly clientEnv: Readonly<Record<string, string>>
+  readonly port: number | undefined
+  /** Fresh random hex, for passwords and the like. */
+  readonly randomHex: (digits: number) => string
+  /** Binding of the former life when it is to be taken up again. */
+  readonly resume: Binding | undefined
+}
+
+export type LaunchPlan = {
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** Written (0600) before the start, below `privateDir`. */
+  readonly files: readonly { readonly path: string; readonly content: string }[]
+  /** Kept with the terminal and given to `openSignals`; secrets only as paths of files. */
+  readonly binding: Binding
+  /** Named at launch, e.g. "asks before shell commands". */
+  readonly permissionMode: string
+  /** Tool limits of the profile that this CLI can not enforce; said aloud at launch. */
+  readonly limitsNotEnforced: readonly string[]
+}
+
+export type Composer =
+  /** Not on the screen (start-up, dialog, covered). */
+  | { readonly kind: 'absent' }
+  /** Empty, or only a ghost suggestion that Enter would not send. */
+  | { readonly kind: 'empty' }
+  /** Holds text; `text` is what can be seen of it, lines joined by newline. */
+  | { readonly kind: 'draft'; readonly text: string }
+  /** Holds a paste shown as a placeholder; `chars` or `lines` where the placeholder tells. */
+  | { readonly kind: 'collapsed'; readonly chars: number | undefined; readonly lines: number | undefined }
+
+export type Dialog = {
+  readonly reason: 'trust' | 'login' | 'update'
+  readonly text: string
+  /** Keys that CAO may press by itself; undefined: the person decides. */
+  readonly answer: readonly Key[] | undefined
+}
+
+/** What one screen says. A screen that no rule matches says nothing: claim undefined. */
+export type ScreenReading = {
+  readonly claim: Claim | undefined
+  /** Name of the rule that matched, for `explain`. */
+  readonly rule: string
+  readonly composer: Composer
+  readonly dialog: Dialog | undefined
+}
+
+/** What a provider's structured channels tell. */
+export type Signal =
+  | {
+      readonly kind: 'claim'
+      readonly source: EvidenceSource
+      readonly claim: Claim
+      readonly atMs: number
+      readonly raw: string
+    }
+  /** The agent's own record that it took a user message. */
+  | {
+      readonly kind: 'accepted'
+      readonly source: EvidenceSource
+      readonly text: string
+      readonly atMs: number
+      readonly raw: string
+    }
+  /** The binding became more exact (vendor session id, transcript path). Merged and stored. */
+  | { readonly kind: 'bound'; readonly binding: Binding }
+
+export type HookEvent = {
+  readonly name: string
+  readonly payload: unknown
+  readonly file: string
+  readonly atMs: number
+}
+
+export type AnswerOutcome =
+  | { readonly kind: 'exact'; readonly text: string; readonly source: EvidenceSource }
+  | { readonly kind: 'none'; readonly why: string }
+
+export type SignalContext = {
+  readonly terminalId: TerminalId
+  readonly cwd: string
+  readonly privateDir: string
+  readonly binding: Binding
+  readonly clock: Clock
+  readonly log: Log
+  readonly emit: (signal: Signal) => void
+}
+
+/** The open structured channels of one agent. Owns: the caller disposes; disposing leaves the agent alone. */
+export interface ProviderSignals extends AsyncDisposable {
+  /** A hook event from the spool, in order. Unknown or unparsable ones are dropped with a trace. */
+  handleHook(event: HookEvent): void
+  /** The exact answer of the last ended turn. Re-reads until settled, within the wait. */
+  loadAnswer(waiting: Waiting): Promise<AnswerOutcome>
+  /** Whether the agent's records hold a user message that contains `token`; unknown when they can not be read. */
+  findAccepted(token: MessageToken, waiting: Waiting): Promise<'yes' | 'no' | 'unknown'>
+}
+
+export type AnswerPlan =
+  | { readonly kind: 'keys'; readonly keys: readonly Key[] }
+  | { readonly kind: 'refused'; readonly why: string }
+
+export interface Provider {
+  readonly name: string
+  readonly title: string
+  readonly capabilities: ReadonlySet<ProviderCapability>
+  readonly announces: Announces
+  readonly quirks: Quirks
+  /** Finds the program on the client's PATH (or a place of its own). Errors: none. */
+  findProgram(clientEnv: Readonly<Record<string, string>>): Promise<ProgramOutcome>
+  /** Pure but for reading what the request names. Errors: AppError VALIDATION for a profile it can not serve. */
+  planLaunch(request: LaunchRequest): Promise<LaunchPlan>
+  /** Pure. Errors: none; an odd screen gives a reading without claim. */
+  readScreen(snapshot: Snapshot): ScreenReading
+  /** Opens the structured channels (returns at once, connects in the background, reconnects by itself). */
+  openSignals(context: SignalContext): ProviderSignals
+  /** Key strokes that give `answer` (an option's text or number, or free text) to the question on `snapshot`. Pure. */
+  planAnswer(question: QuestionText, answer: string, snapshot: Snapshot): AnswerPlan
+}

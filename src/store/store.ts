@@ -1,0 +1,142 @@
+/**
+ * What CAO remembers: one SQLite file behind these interfaces. Everything is synchronous and short; nothing
+ * waits for tmux, a network or a person inside `transaction`. Rows are the truth, events tell of them:
+ * a change and its event are written in one transaction by the use case.
+ */
+import type { DeliveryState, DeliveryStep } from '../domain/delivery.ts'
+import type { DomainEvent, DomainEventBody } from '../domain/events.ts'
+import type { JobId, MessageId, MessageToken, QuestionId, SessionName, TerminalId } from '../domain/ids.ts'
+import type { Job, JobResult, JobStep } from '../domain/job.ts'
+import type { Message, MessageKind } from '../domain/message.ts'
+import type { Question } from '../domain/question.ts'
+import type { Binding, Exit, Life, LifeStep, PaneRef, Session, Terminal } from '../domain/terminal.ts'
+
+export type NewTerminal = Omit<Terminal, 'life' | 'pane' | 'exit' | 'lostReason' | 'lastActiveAtMs'>
+export type NewMessage = {
+  readonly token: MessageToken
+  readonly kind: MessageKind
+  readonly senderId: string
+  readonly receiverId: TerminalId
+  readonly jobId: JobId | undefined
+  readonly body: string
+  readonly createdAtMs: number
+}
+export type NewJob = Omit<Job, 'state' | 'result' | 'isReported' | 'endedAtMs' | 'workerId' | 'messageId'>
+
+/** Where the reader of a terminal's channels stands; saved in one transaction with what was derived. */
+export type Cursor = {
+  readonly outputOffset: number
+  readonly hookOffset: number
+  readonly turnsEnded: number
+}
+
+/** A state change that was asked for and could not be made. */
+export type Moved<T> =
+  | { readonly kind: 'moved'; readonly row: T; readonly from: string }
+  | { readonly kind: 'illegal'; readonly from: string }
+  | { readonly kind: 'missing' }
+
+export interface SessionRows {
+  insert(session: Session): 'inserted' | 'taken'
+  find(name: SessionName): Session | undefined
+  list(): readonly Session[]
+  delete(name: SessionName): boolean
+}
+
+export interface TerminalRows {
+  /** Life `planned`. Errors: AppError CONFLICT when the id exists. */
+  insert(terminal: NewTerminal): Terminal
+  find(id: TerminalId): Terminal | undefined
+  /** Not deleted ones; of one session when named. Oldest first. */
+  list(sessionName?: SessionName): readonly Terminal[]
+  /** Applies the life table. `open` takes the pane, `exit` the exit, `lose` the reason. */
+  step(
+    id: TerminalId,
+    step: LifeStep,
+    facts?: { readonly pane?: PaneRef; readonly exit?: Exit; readonly reason?: string; readonly atMs?: number },
+  ): Moved<Terminal>
+  setBinding(id: TerminalId, binding: Binding): void
+  setLaunch(id: TerminalId, launch: { readonly argv: readonly string[]; readonly binding: Binding }): void
+  setGroup(id: TerminalId, group: readonly string[] | undefined): void
+  setMetadata(id: TerminalId, metadata: Readonly<Record<string, unknown>> | undefined): void
+  touch(id: TerminalId, atMs: number): void
+  /** Zeroes for a terminal that was never read. */
+  loadCursor(id: TerminalId): Cursor
+  saveCursor(id: TerminalId, cursor: Cursor): void
+}
+
+export interface MessageRows {
+  /** State `queued`. Errors: AppError QUEUE_FULL when `inboxLengthMax` messages wait for the receiver already. */
+  insert(message: NewMessage): Message
+  find(id: MessageId): Message | undefined
+  findByToken(token: MessageToken): Message | undefined
+  /** Oldest first. */
+  list(
+    receiverId: TerminalId,
+    options: { readonly limit: number; readonly states?: readonly DeliveryState[] },
+  ): readonly Message[]
+  /** Messages in `states`, of all receivers, oldest first. */
+  listByState(states: readonly DeliveryState[]): readonly Message[]
+  /** The next message for this receiver in `queued`; order per sender and receiver is by id. */
+  nextQueued(receiverId: TerminalId): Message | undefined
+  /** Applies the delivery table by a conditional update; `countAttempt` adds one to attempts. */
+  step(
+    id: MessageId,
+    step: DeliveryStep,
+    change: { readonly detail?: string; readonly atMs: number; readonly countAttempt?: boolean },
+  ): Moved<Message>
+}
+
+export interface JobRows {
+  /** A second call with the same caller and request key gives the first job. */
+  insert(job: NewJob): { readonly job: Job; readonly isNew: boolean }
+  find(id: JobId): Job | undefined
+  listOpen(): readonly Job[]
+  listForWorker(workerId: TerminalId): readonly Job[]
+  findByMessage(messageId: MessageId): Job | undefined
+  setWorker(id: JobId, workerId: TerminalId): void
+  setMessage(id: JobId, messageId: MessageId): void
+  step(id: JobId, step: JobStep, change: { readonly result?: JobResult; readonly atMs: number }): Moved<Job>
+  /** True once: for the one who may report the end. */
+  claimReport(id: JobId): boolean
+}
+
+export interface QuestionRows {
+  insert(question: Omit<Question, 'closedAtMs' | 'answer'>): Question
+  find(id: QuestionId): Question | undefined
+  listOpen(terminalId?: TerminalId): readonly Question[]
+  /** False when it was closed already. */
+  close(id: QuestionId, atMs: number, answer: string | undefined): boolean
+}
+
+export interface EventRows {
+  /** Appends and returns with its seq. Announce it to listeners only after the transaction. */
+  append(body: DomainEventBody, atMs: number): DomainEvent
+  /** At most `limit` events after `afterSeq`, in order. */
+  listAfter(afterSeq: number, limit: number): readonly DomainEvent[]
+  lastSeq(): number
+  /** Seq of the oldest kept event; 0 when there is none. */
+  firstSeq(): number
+  /** Drops all but the newest `keep` events. */
+  trim(keep: number): number
+}
+
+export type RetentionOutcome = { readonly terminals: number; readonly messages: number; readonly events: number }
+
+export interface Store extends Disposable {
+  /** Runs `work` in one transaction (nested calls join it); a throw rolls all of it back. Errors: AppError STORAGE_FULL on a full disk. */
+  transaction<T>(work: () => T): T
+  readonly sessions: SessionRows
+  readonly terminals: TerminalRows
+  readonly messages: MessageRows
+  readonly jobs: JobRows
+  readonly questions: QuestionRows
+  readonly events: EventRows
+  /** Values of CAO itself (instance facts, last recovery), small JSON texts. */
+  getFact(key: string): string | undefined
+  setFact(key: string, value: string): void
+  /** Deletes rows of ended things older than `beforeMs`; never those of terminals that are not deleted. */
+  purge(beforeMs: number): RetentionOutcome
+}
+
+export type { Life }
