@@ -1,12 +1,27 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
-export default defineConfig({
+/** The suites, picked by `--mode`: plain `vitest run` is the suite of `npm test`, which needs nothing beside the checkout. */
+const suites: Record<string, { include: string[]; exclude: string[] }> = {
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    pool: 'forks',
-    maxWorkers: 2,
-    fileParallelism: true,
+    exclude: ['**/*.shared.test.ts', 'test/conformance/**'],
   },
+  shared: { include: ['src/**/*.shared.test.ts', 'test/**/*.shared.test.ts'], exclude: [] },
+  conformance: { include: ['test/conformance/**/*.test.ts'], exclude: [] },
+}
+
+export default defineConfig(({ mode }) => {
+  const suite = suites[mode]
+  if (suite === undefined) throw new Error(`no suite ${mode}: one of ${Object.keys(suites).join(', ')}`)
+  return {
+    test: {
+      include: suite.include,
+      exclude: [...configDefaults.exclude, ...suite.exclude],
+      testTimeout: 30_000,
+      hookTimeout: 30_000,
+      pool: 'forks',
+      maxWorkers: 2,
+      fileParallelism: true,
+    },
+  }
 })
