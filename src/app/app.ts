@@ -1,0 +1,177 @@
+/**
+ * What CAO can do, as one interface: the server calls it, nobody goes around it. Each use case stands in a
+ * file of its own beside this one; `create-app.ts` puts them together.
+ *
+ * Expected refusals are AppErrors with a code here, because every caller is a boundary (HTTP, MCP, CLI)
+ * that renders them by the same table.
+ */
+import type { Waiting } from '../async/wait.ts'
+import type { DomainEvent } from '../domain/events.ts'
+import type { JobId, MessageId, QuestionId, SessionName, TerminalId } from '../domain/ids.ts'
+import type { Job, JobKind } from '../domain/job.ts'
+import type { Message, MessageStatus, OrchestrationType } from '../domain/message.ts'
+import type { Profile } from '../domain/profile.ts'
+import type { Question } from '../domain/question.ts'
+import type { StatusView } from '../domain/status.ts'
+import type { TrailEntry } from '../domain/status-reducer.ts'
+import type { Session, Terminal } from '../domain/terminal.ts'
+
+/** Who asks. A terminal acts only as itself; a person (CLI, browser) may do everything. */
+export type Actor = { readonly kind: 'person' } | { readonly kind: 'terminal'; readonly id: TerminalId }
+
+export type TerminalView = { readonly terminal: Terminal; readonly status: StatusView; readonly queueLength: number }
+export type SessionView = { readonly session: Session; readonly terminals: readonly TerminalView[] }
+
+export type CreateTerminal = {
+  readonly profileName: string
+  /** Undefined: the profile's, else the caller's, else the configured or first installed one. */
+  readonly provider?: string
+  readonly workingDirectory?: string
+  readonly allowedTools?: readonly string[]
+  readonly model?: string
+  readonly callerId?: TerminalId
+  /** Extra environment of the agent; keys are checked, values never logged. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Environment of the launching client (PATH decides which program is found). Undefined: the server's own. */
+  readonly clientEnv?: Readonly<Record<string, string>>
+  /** True: return at once with status unknown; the agent gets ready meanwhile. */
+  readonly isDeferred?: boolean
+  readonly initialMessage?: {
+    readonly body: string
+    readonly kind: OrchestrationType | 'input'
+    readonly senderId: string
+  }
+  readonly group?: readonly string[]
+  readonly metadata?: Readonly<Record<string, unknown>>
+}
+export type CreateSession = CreateTerminal & { readonly sessionName?: string }
+
+export type SendInput = {
+  readonly body: string
+  readonly senderId: string
+  /** Undefined: raw input, typed as it is. */
+  readonly orchestrationType?: OrchestrationType
+}
+
+export type StartJob = {
+  readonly kind: JobKind
+  readonly profileName: string
+  readonly task: string
+  readonly provider?: string
+  readonly workingDirectory?: string
+  readonly allowedTools?: readonly string[]
+  readonly model?: string
+  readonly sessionName?: SessionName
+  readonly callerId?: TerminalId
+  readonly requestKey?: string
+  readonly timeoutMs: number
+  /** Ends the worker with its job. */
+  readonly teardown: boolean
+  /** Gives the job to this running terminal instead of a new one. */
+  readonly reuseTerminalId?: TerminalId
+  readonly clientEnv?: Readonly<Record<string, string>>
+}
+
+export type Output = { readonly text: string; readonly mode: 'full' | 'last' | 'screen'; readonly source: string }
+
+export type Explanation = {
+  readonly view: TerminalView
+  readonly trail: readonly TrailEntry[]
+  readonly screen: { readonly lines: readonly string[]; readonly rule: string; readonly composer: string } | undefined
+  readonly openMessages: readonly Message[]
+  readonly openQuestions: readonly Question[]
+  readonly facts: Readonly<Record<string, string>>
+}
+
+export type Subscription = Disposable & {
+  /** Seq up to which the caller is now informed; later events go to the listener. */
+  readonly fromSeq: number
+  /** Events between the asked seq and now; undefined when the asked seq is too old (reload everything). */
+  readonly missed: readonly DomainEvent[] | undefined
+}
+
+export type DeleteOutcome = {
+  readonly deleted: readonly string[]
+  readonly errors: readonly { readonly id: string; readonly error: string }[]
+}
+
+export type Health = {
+  readonly backend: {
+    readonly name: string
+    readonly version: string
+    readonly state: 'ready' | 'starting' | 'gone'
+    readonly details: Readonly<Record<string, string>>
+  }
+  readonly startedAtMs: number
+  readonly pid: number
+  readonly home: string
+  readonly terminals: number
+  readonly lastRecovery: Readonly<Record<string, unknown>> | undefined
+}
+
+export interface App {
+  health(): Health
+  listProfiles(): Promise<readonly Profile[]>
+  /** Errors: PROFILE_UNKNOWN, PROFILE_INVALID. */
+  loadProfile(name: string): Promise<Profile>
+  listProviders(): Promise<
+    readonly { readonly name: string; readonly program: string | undefined; readonly hint: string | undefined }[]
+  >
+
+  /** Errors: NAME_TAKEN, BAD_REQUEST, PROFILE_UNKNOWN, PROVIDER_UNKNOWN, PROGRAM_MISSING, DIRECTORY_MISSING, LAUNCH_FAILED, BACKEND_GONE. Leaves nothing behind when it throws. */
+  createSession(request: CreateSession, waiting: Waiting): Promise<TerminalView>
+  listSessions(): readonly SessionView[]
+  /** Errors: NOT_FOUND. */
+  getSession(name: SessionName): SessionView
+  deleteSession(name: SessionName, waiting: Waiting): Promise<DeleteOutcome>
+  /** Ends every session and then the backend's own server. */
+  shutdownAll(waiting: Waiting): Promise<DeleteOutcome>
+
+  /** Errors: as createSession, and NOT_FOUND for the session. */
+  createTerminal(sessionName: SessionName, request: CreateTerminal, waiting: Waiting): Promise<TerminalView>
+  /** Errors: NOT_FOUND. */
+  getTerminal(id: TerminalId): TerminalView
+  listTerminals(sessionName?: SessionName): readonly TerminalView[]
+  deleteTerminal(id: TerminalId, waiting: Waiting): Promise<void>
+  /** Queues raw input and waits for its delivery or its refusal. Errors: BLOCKED (waiting for an answer, ended), NOT_FOUND, QUEUE_FULL, TIMEOUT. */
+  sendInput(id: TerminalId, input: SendInput, waiting: Waiting): Promise<Message>
+  /** Errors: BAD_REQUEST for an unknown key, BLOCKED when the terminal has ended. */
+  pressKey(id: TerminalId, key: string, waiting: Waiting): Promise<void>
+  /** Asks the program to end by itself. */
+  exitTerminal(id: TerminalId, waiting: Waiting): Promise<void>
+  readOutput(id: TerminalId, mode: Output['mode'], waiting: Waiting): Promise<Output>
+  readOutputRange(id: TerminalId, offset: number, lengthMax: number): Promise<Uint8Array>
+  setGroup(id: TerminalId, group: readonly string[] | undefined): TerminalView
+  setMetadata(id: TerminalId, metadata: Readonly<Record<string, unknown>> | undefined): TerminalView
+  explain(id: TerminalId, waiting: Waiting): Promise<Explanation>
+  /** argv for a person's shell. */
+  attachArgv(id: TerminalId): readonly string[]
+
+  /** Errors: NOT_FOUND for the receiver, BAD_REQUEST for a message to oneself or an empty one, TOO_LARGE, QUEUE_FULL. */
+  queueMessage(message: { readonly senderId: string; readonly receiverId: TerminalId; readonly body: string }): Message
+  getMessage(id: MessageId): Message
+  listMessages(
+    receiverId: TerminalId,
+    options: { readonly limit: number; readonly status?: MessageStatus },
+  ): readonly Message[]
+
+  /** Creates (or finds, by request key) the job and starts it; returns at once. */
+  startJob(request: StartJob, waiting: Waiting): Promise<Job>
+  getJob(id: JobId): Job
+  /** The job when it has ended, or as it stands when `waitMs` is over. A handoff's asker that gets the end here gets no callback. */
+  waitForJob(id: JobId, waitMs: number, waiting: Waiting): Promise<Job>
+  cancelJob(id: JobId, waiting: Waiting): Promise<Job>
+
+  listQuestions(terminalId?: TerminalId): readonly Question[]
+  /** Errors: CONFLICT when not exactly one question is open and none is named; NOT_FOUND. */
+  answerQuestion(
+    terminalId: TerminalId,
+    answer: string,
+    questionId: QuestionId | undefined,
+    waiting: Waiting,
+  ): Promise<Question>
+
+  /** Snapshot and stream in one step: no event is missed and none comes twice. */
+  subscribe(afterSeq: number | undefined, listener: (event: DomainEvent) => void): Subscription
+  lastEventSeq(): number
+}
