@@ -1,0 +1,93 @@
+/**
+ * Where everything of one CAO lies: the layout of CAO_HOME, and the file by which programs find the
+ * running server. Server, clients, shims and tests share this page; a path that is not here does not exist.
+ *
+ * Pure: nothing is read, written or created. Directories are 0700, files 0600.
+ */
+import { isAbsolute, join, resolve } from 'node:path'
+
+export type HomeLayout = {
+  readonly home: string
+  readonly runDir: string
+  /** Says where the running server listens: `ServerFile` as JSON. */
+  readonly serverFile: string
+  /** Used when it is short enough for a socket address; `ServerFile.socket_path` is where the socket really is. */
+  readonly socketPathPreferred: string
+  readonly logsDir: string
+  readonly serverLog: string
+  readonly dbFile: string
+  /** One directory per terminal: generated settings, output log, hook spool. */
+  readonly terminalsDir: string
+  /** Profiles of this CAO, `NAME.md`. */
+  readonly agentStoreDir: string
+  readonly shimsDir: string
+  readonly tokenFile: string
+  /** Requests that agents wrote while no server ran; ingested once at the next start. */
+  readonly outboxDir: string
+}
+
+export function layoutOf(home: string): HomeLayout {
+  const runDir = join(home, 'run')
+  const logsDir = join(home, 'logs')
+  return {
+    home,
+    runDir,
+    serverFile: join(runDir, 'server.json'),
+    socketPathPreferred: join(runDir, 'server.sock'),
+    logsDir,
+    serverLog: join(logsDir, 'server.log'),
+    dbFile: join(home, 'db', 'cao.db'),
+    terminalsDir: join(home, 'terminals'),
+    agentStoreDir: join(home, 'agent-store'),
+    shimsDir: join(home, 'shims'),
+    tokenFile: join(runDir, 'token'),
+    outboxDir: join(home, 'outbox'),
+  }
+}
+
+/** CAO_HOME, else upstream's CAO_HOME_DIR, else `~/.cao`; always absolute. Empty counts as unset. */
+export function resolveHome(env: Readonly<Record<string, string | undefined>>, userHome: string): string {
+  const named = [env['CAO_HOME'], env['CAO_HOME_DIR']].find((value) => value !== undefined && value !== '')
+  if (named === undefined) return join(userHome, '.cao')
+  if (named === '~' || named.startsWith('~/')) return join(userHome, named.slice(1))
+  return isAbsolute(named) ? named : resolve(named)
+}
+
+/** Upstream's home, whose agent store is read and never written. */
+export function upstreamAgentStoreDir(userHome: string): string {
+  return join(userHome, '.aws', 'cli-agent-orchestrator', 'agent-store')
+}
+
+/** What the running server says about itself in `HomeLayout.serverFile`. */
+export type ServerFile = {
+  readonly pid: number
+  readonly socket_path: string
+  /** Undefined or null: no TCP. */
+  readonly tcp_port: number | null
+  readonly version: string
+  readonly protocol_version: number
+  readonly started_at: string
+}
+
+/** Undefined when `text` is not such a file (half written, of another program). */
+export function parseServerFile(text: string): ServerFile | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  const record = value as Readonly<Record<string, unknown>>
+  const { pid, socket_path, tcp_port, version, protocol_version, started_at } = record
+  if (typeof pid !== 'number' || typeof socket_path !== 'string' || socket_path === '') return undefined
+  return {
+    pid,
+    socket_path,
+    tcp_port: typeof tcp_port === 'number' ? tcp_port : null,
+    version: typeof version === 'string' ? version : '',
+    protocol_version: typeof protocol_version === 'number' ? protocol_version : 0,
+    started_at: typeof started_at === 'string' ? started_at : '',
+  }
+}
