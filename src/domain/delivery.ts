@@ -6,8 +6,10 @@
  * works on it (turn_started), it has answered (answered).
  */
 import type { Result } from '../lib/result.ts'
-import type { MessageStatus } from './message.ts'
 import { applyStep, type IllegalMove, type Moves } from './table.ts'
+
+/** Upstream's three words. */
+export type MessageStatus = 'pending' | 'delivered' | 'failed'
 
 export const deliveryStates = [
   'queued',

@@ -3,14 +3,13 @@
 import type { DeliveryState } from './delivery.ts'
 import type { JobId, MessageId, MessageToken, TerminalId } from './ids.ts'
 
+export type { MessageStatus } from './delivery.ts'
+
 export const orchestrationTypes = ['send_message', 'handoff', 'assign'] as const
 export type OrchestrationType = (typeof orchestrationTypes)[number]
 /** `input` is raw: typed as given, without header, matched by its body. `callback` and `notice` come from CAO. */
 export const messageKinds = ['input', ...orchestrationTypes, 'callback', 'notice'] as const
 export type MessageKind = (typeof messageKinds)[number]
-
-/** Upstream's three words. */
-export type MessageStatus = 'pending' | 'delivered' | 'failed'
 
 export const messageBytesMax = 4 * 1024 * 1024
 /** Messages waiting for one receiver; the next sender gets QUEUE_FULL. */
