@@ -83,6 +83,8 @@ async function runEsbuild(built, outdir) {
       outExtension: { '.js': '.mjs' },
       chunkNames: 'chunk-[hash]',
       logLevel: 'silent',
+      // Its export for Node is CommonJS, which loses its names under a lazy import of a bundle.
+      alias: { yaml: join(root, 'node_modules', 'yaml', 'browser', 'index.js') },
       // Packages in CommonJS call require for Node's own modules.
       banner: {
         js: "import { createRequire as __createRequire } from 'node:module'\nconst require = __createRequire(import.meta.url)",
