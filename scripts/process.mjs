@@ -7,12 +7,13 @@ import { spawn } from 'node:child_process'
 const killGraceMs = 10_000
 
 /**
- * Runs a tool to its end and returns its code and its output (stdout and stderr together).
+ * Runs a tool to its end and returns its code and its output (stdout and stderr together). `onStart` is told its pid.
  * Errors: none; a program that can not be started has code 127, one that ran longer than `limitMs` has code 124.
  */
-export function capture(program, args, { limitMs, cwd, env } = {}) {
+export function capture(program, args, { limitMs, cwd, env, onStart } = {}) {
   return new Promise((resolve) => {
     const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    if (child.pid !== undefined) onStart?.(child.pid)
     let output = ''
     let isLate = false
     const timer =

@@ -2,7 +2,8 @@
  * One set-up at a time per checkout. The lock is a folder that holds one file named after its owner; it appears with
  * the file already inside, by a rename (which fails on a folder that is not empty, and succeeds on an empty one).
  * A stale lock is taken over by deleting exactly the dead owner's file: whoever then renames first has it, and nobody
- * can remove the lock of somebody alive.
+ * can remove the lock of somebody alive. The file's content names the tool that the owner is running (npm, apt-get), because a
+ * tool goes on when its owner is killed: the lock is stale when both are gone.
  */
 import {
   mkdirSync,
@@ -22,15 +23,24 @@ const lockFolder = join(cacheFolder, 'setup.lock')
 const waitLimitMs = 20 * 60_000
 const pollMs = 100
 
+let heldBy
+
 /** Runs `body` while no other process does set-up in this checkout; waits at most 20 minutes for its turn. */
 export async function withSetupLock(body) {
-  const owner = `${process.pid}-${startTime(process.pid) ?? 'unknown'}`
+  const owner = identify(process.pid)
   await acquire(owner)
+  heldBy = owner
   try {
     return await body()
   } finally {
+    heldBy = undefined
     release(owner)
   }
+}
+
+/** Says in the lock that process `pid` works under it. */
+export function noteTool(pid) {
+  if (heldBy !== undefined) writeFileSync(join(lockFolder, heldBy), identify(pid))
 }
 
 async function acquire(owner) {
@@ -39,7 +49,7 @@ async function acquire(owner) {
   let told = false
   while (!tryTake(owner)) {
     const holder = readHolder()
-    if (holder !== undefined && !isAlive(holder)) {
+    if (holder !== undefined && !isAlive(holder) && !isAlive(readTool(holder))) {
       rmSync(join(lockFolder, holder), { force: true })
       continue
     }
@@ -84,26 +94,45 @@ function readHolder() {
   }
 }
 
+function readTool(holder) {
+  try {
+    return readFileSync(join(lockFolder, holder), 'utf8')
+  } catch (error) {
+    if (error.code === 'ENOENT') return ''
+    throw error
+  }
+}
+
+function identify(pid) {
+  return `${pid}-${startTime(pid) ?? 'unknown'}`
+}
+
 function pidOf(holder) {
   return Number(holder.split('-')[0])
 }
 
-function isAlive(holder) {
-  const [pid, startedAt] = holder.split('-')
+function isAlive(identity) {
+  if (identity === '') return false
+  const [pid, startedAt] = identity.split('-')
   try {
     process.kill(Number(pid), 0)
   } catch (error) {
     return error.code === 'EPERM'
   }
   const now = startTime(Number(pid))
+  if (now === 'ended') return false
   return now === undefined || startedAt === 'unknown' || now === startedAt
 }
 
-/** When a process started, in the kernel's ticks, so that a pid used again is told apart. Undefined where /proc is not. */
+/**
+ * When a process started, in the kernel's ticks, so that a pid used again is told apart. `ended` for one that only waits
+ * to be reaped; undefined where /proc is not.
+ */
 function startTime(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields[0] === 'Z' ? 'ended' : fields[19]
   } catch {
     return undefined
   }

@@ -8,6 +8,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { capture } from '../process.mjs'
 import { Refusal, root } from '../project.mjs'
+import { noteTool } from './lock.mjs'
 
 const lockFile = join(root, 'package-lock.json')
 const modules = join(root, 'node_modules')
@@ -33,6 +34,7 @@ export const packagesStep = {
       cwd: root,
       env: { ...process.env, PATH: pathWithoutOurs() },
       limitMs: 15 * 60_000,
+      onStart: noteTool,
     })
     if (code === 127) throw new Refusal('CAO needs npm to install its packages: install npm, then run this again.')
     if (code !== 0) {

@@ -3,6 +3,7 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { capture } from '../process.mjs'
 import { Refusal } from '../project.mjs'
+import { noteTool } from './lock.mjs'
 
 export const tmuxStep = {
   title: 'installing tmux',
@@ -53,10 +54,12 @@ async function findApt() {
   const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const limitMs = 5 * 60_000
   if (!isOnPath('apt-get')) return undefined
-  if (process.getuid?.() === 0) return (args) => capture('apt-get', args, { limitMs, env: environment })
+  if (process.getuid?.() === 0)
+    return (args) => capture('apt-get', args, { limitMs, env: environment, onStart: noteTool })
   const sudo = await capture('sudo', ['-n', 'true'], { limitMs: 10_000 })
   if (sudo.code !== 0) return undefined
-  return (args) => capture('sudo', ['-n', 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', ...args], { limitMs })
+  return (args) =>
+    capture('sudo', ['-n', 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', ...args], { limitMs, onStart: noteTool })
 }
 
 function howToInstall() {
