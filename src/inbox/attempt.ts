@@ -1,0 +1,165 @@
+/**
+ * One attempt to put one message into an agent's composer, with proof. The order is the safety:
+ *   look (composer empty?) → lease → `typing` committed → paste → `typed` → our draft seen → settle → Enter
+ *   → proof, or one more Enter while our draft is provably still there → proof, or `unconfirmed`.
+ * Enter is never pressed on a draft that is not ours, and nothing is ever pasted twice.
+ */
+import type { Clock } from '../async/clock.ts'
+import { sleep, type Waiting } from '../async/wait.ts'
+import { formatTyped, type Message } from '../domain/message.ts'
+import type { Ladder } from './ladder.ts'
+import type { Receiver } from './receiver.ts'
+import { type DraftOwner, ownerOfDraft, sanitizeTyped } from './typed-text.ts'
+
+/** Between two looks while something is awaited. */
+const lookEveryMs = 60
+/** For our draft to be seen after the paste; and one second more per 256 KiB, for slow composers. */
+const draftLimitMs = 10_000
+/** For proof after an Enter, before the composer is looked at again. */
+export const enterProofMs = 1_500
+/** For proof after the last Enter, before the outcome is called unknown. */
+export const lateProofMs = 15_000
+
+export type AttemptOutcome =
+  | { readonly kind: 'confirmed' }
+  /** Nothing was typed: try again when the hold is over. */
+  | { readonly kind: 'held'; readonly why: string }
+  /** It ended here; the ladder says how. */
+  | { readonly kind: 'ended' }
+
+export type AttemptContext = {
+  readonly receiver: Receiver
+  readonly ladder: Ladder
+  readonly clock: Clock
+  readonly waiting: Waiting
+}
+
+export async function attemptDelivery(message: Message, context: AttemptContext): Promise<AttemptOutcome> {
+  const { receiver, ladder, waiting } = context
+  const typed = sanitizeTyped(formatTyped(message))
+  const held = await findHold(typed, context)
+  if (held !== undefined) return { kind: 'held', why: held }
+  if (typed.trim() === '') {
+    ladder.step(message.id, 'refuse', 'nothing is left of the text without its control characters')
+    return { kind: 'ended' }
+  }
+  if (typed.includes('\n') && !receiver.isBracketed) {
+    ladder.step(
+      message.id,
+      'refuse',
+      'several lines, and the program has bracketed paste off: each line would be sent alone',
+    )
+    return { kind: 'ended' }
+  }
+  if (ladder.step(message.id, 'lease') === undefined) return { kind: 'ended' }
+  if (ladder.step(message.id, 'begin_typing') === undefined) return { kind: 'ended' }
+  const turnsBefore = receiver.turnsEnded()
+  const pasted = await receiver.paste(typed, waiting)
+  if (pasted.kind === 'refused') {
+    ladder.step(message.id, 'prove_absent', `the terminal took nothing: ${pasted.reason}`)
+    return { kind: 'held', why: `the terminal took nothing: ${pasted.reason}` }
+  }
+  ladder.step(message.id, 'type')
+  return submitDraft(message, typed, turnsBefore, context)
+}
+
+/** Why nothing may be typed now; undefined when the composer is empty and free. */
+async function findHold(typed: string, { receiver, waiting }: AttemptContext): Promise<string | undefined> {
+  const seen = await receiver.look(waiting)
+  if (seen === 'gone') return 'the pane is gone'
+  const gate = receiver.gate()
+  if (gate.kind !== 'open') return gate.why
+  if (seen.snapshot.isInputOff) return 'input to the pane is switched off'
+  if (seen.reading.dialog !== undefined) return `a ${seen.reading.dialog.reason} dialog is open`
+  const owner = ownerOfDraft(seen.reading.composer, typed)
+  if (owner === 'absent') return 'the composer is not on the screen'
+  return owner === 'empty' ? undefined : 'somebody has a draft in the composer'
+}
+
+/** From a draft in the composer to its proof. Also the way on after a crash between paste and Enter. */
+export async function submitDraft(
+  message: Message,
+  typed: string,
+  turnsBefore: number,
+  context: AttemptContext,
+): Promise<AttemptOutcome> {
+  const { receiver, ladder, clock, waiting } = context
+  const limitMs = draftLimitMs + Math.ceil(typed.length / (256 * 1024)) * 1_000
+  const owner = await awaitDraft(message, typed, limitMs, context)
+  if (owner === 'confirmed') return { kind: 'confirmed' }
+  if (owner !== 'ours') {
+    const why = owner === 'foreign' ? 'the composer holds more than our text' : 'our text was not seen in the composer'
+    ladder.step(message.id, 'lapse', `${why}; Enter was not pressed. Look at the pane`)
+    return { kind: 'ended' }
+  }
+  for (const isLast of [false, true]) {
+    await sleep(clock, receiver.quirks.settleMs, waiting.signal)
+    await receiver.press(receiver.quirks.submit, waiting)
+    const proven = await awaitProof(message, typed, { limitMs: enterProofMs, turnsBefore }, context)
+    if (proven) return { kind: 'confirmed' }
+    if (isLast || (await lookAtDraft(typed, context)) !== 'ours') break
+  }
+  if (await awaitProof(message, typed, { limitMs: lateProofMs, turnsBefore }, context)) return { kind: 'confirmed' }
+  const now = await lookAtDraft(typed, context)
+  const where = now === 'ours' ? 'our text is still in the composer' : 'the composer no longer shows it'
+  ladder.step(message.id, 'lapse', `Enter was pressed and no proof came: ${where}. Look at the pane`)
+  return { kind: 'ended' }
+}
+
+async function lookAtDraft(typed: string, { receiver, waiting }: AttemptContext): Promise<DraftOwner | 'gone'> {
+  const seen = await receiver.look(waiting)
+  return seen === 'gone' ? 'gone' : ownerOfDraft(seen.reading.composer, typed)
+}
+
+const isTaken = (message: Message): boolean =>
+  message.state === 'confirmed' || message.state === 'turn_started' || message.state === 'answered'
+
+async function awaitDraft(
+  message: Message,
+  typed: string,
+  limitMs: number,
+  context: AttemptContext,
+): Promise<DraftOwner | 'gone' | 'confirmed'> {
+  const { ladder, clock, waiting } = context
+  const endMs = clock.monotonicMs() + limitMs
+  for (;;) {
+    const owner = await lookAtDraft(typed, context)
+    if (owner === 'ours' || owner === 'gone') return owner
+    const now = await ladder.wait(message.id, isTaken, lookEveryMs, waiting.signal)
+    if (now !== undefined && isTaken(now)) return 'confirmed'
+    waiting.signal.throwIfAborted()
+    if (clock.monotonicMs() > endMs) return owner
+  }
+}
+
+/** Proof from the agent's own records (the tracker confirms), or, where it has none, from the screen. */
+async function awaitProof(
+  message: Message,
+  typed: string,
+  options: { readonly limitMs: number; readonly turnsBefore: number },
+  context: AttemptContext,
+): Promise<boolean> {
+  const { receiver, ladder, clock, waiting } = context
+  const endMs = clock.monotonicMs() + options.limitMs
+  while (clock.monotonicMs() < endMs) {
+    const stepMs = receiver.hasProofOfBody ? options.limitMs : lookEveryMs
+    const now = await ladder.wait(message.id, isTaken, Math.min(stepMs, options.limitMs), waiting.signal)
+    if (now !== undefined && isTaken(now)) return true
+    waiting.signal.throwIfAborted()
+    if (receiver.hasProofOfBody) continue
+    const seen = await receiver.look(waiting)
+    if (seen === 'gone') return false
+    const isGone = ownerOfDraft(seen.reading.composer, typed) === 'empty'
+    const isWorking = receiver.isBusy() || receiver.turnsEnded() > options.turnsBefore
+    const isShown = message.kind !== 'input' && seen.snapshot.lines.some((line) => line.includes(message.token))
+    if (isGone && (isWorking || isShown)) {
+      ladder.step(
+        message.id,
+        'confirm',
+        isShown ? 'screen: our id in the conversation' : 'screen: the draft left and a turn began',
+      )
+      return true
+    }
+  }
+  return false
+}

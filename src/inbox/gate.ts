@@ -1,0 +1,26 @@
+/** When a message may be typed, by what the agent is doing. Pure; the one place to change that rule. */
+import type { StatusState } from '../domain/status-reducer.ts'
+import type { Gate } from './receiver.ts'
+
+const open: Gate = { kind: 'open' }
+const held = (why: string): Gate => ({ kind: 'held', why })
+
+export function decideGate(state: Pick<StatusState, 'status' | 'reason' | 'detail'>): Gate {
+  switch (state.status) {
+    case 'idle':
+    case 'completed':
+      return state.reason === 'exited' ? { kind: 'ended', why: 'the agent has exited' } : open
+    case 'processing':
+      return held(`the agent is at work (${state.reason})`)
+    case 'waiting_user_answer':
+      return held(`the agent waits for an answer: ${state.detail ?? state.reason}`)
+    case 'unknown':
+      return held(`the agent's state is not known (${state.reason})`)
+    case 'error':
+      if (state.reason === 'exited' || state.reason === 'lost') {
+        return { kind: 'ended', why: state.detail ?? `the agent is gone (${state.reason})` }
+      }
+      // After an API error the composer is free again: the next message may well succeed. A rate limit has a time.
+      return state.reason === 'rate_limited' ? held(state.detail ?? 'rate limited') : open
+  }
+}

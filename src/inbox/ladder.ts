@@ -1,0 +1,97 @@
+/**
+ * Moves a message along the delivery table: one transaction per move, row and event together, then the event
+ * is announced. Everybody who waits for a message waits here.
+ */
+import type { Clock } from '../async/clock.ts'
+import type { DeliveryStep } from '../domain/delivery.ts'
+import type { DomainEvent } from '../domain/events.ts'
+import type { MessageId } from '../domain/ids.ts'
+import type { Message } from '../domain/message.ts'
+import { Emitter } from '../lib/emitter.ts'
+import type { Log } from '../lib/log.ts'
+import type { Store } from '../store/store.ts'
+
+export type LadderOptions = {
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Log
+  readonly announce: (event: DomainEvent) => void
+}
+
+export class Ladder {
+  readonly #options: LadderOptions
+  readonly #moved: Emitter<Message>
+
+  constructor(options: LadderOptions) {
+    this.#options = options
+    this.#moved = new Emitter((error) => options.log.write('error', 'ladder listener failed', { error: String(error) }))
+  }
+
+  /** Every move of every message, after it is stored. */
+  onMoved = (listener: (message: Message) => void): Disposable => this.#moved.on(listener)
+
+  /** The moved message; undefined when the table or another mover forbids it. */
+  step(id: MessageId, step: DeliveryStep, detail?: string): Message | undefined {
+    const { store, clock, log, announce } = this.#options
+    const atMs = clock.nowMs()
+    const done = store.transaction(() => {
+      const moved = store.messages.step(id, step, {
+        atMs,
+        ...(detail === undefined ? {} : { detail }),
+        ...(step === 'lease' ? { countAttempt: true } : {}),
+      })
+      if (moved.kind !== 'moved') return undefined
+      const { row } = moved
+      const event = store.events.append(
+        {
+          type: 'message.state_changed',
+          messageId: row.id,
+          receiverId: row.receiverId,
+          senderId: row.senderId,
+          kind: row.kind,
+          from: moved.from as Message['state'],
+          to: row.state,
+          detail: row.detail,
+        },
+        atMs,
+      )
+      return { row, event }
+    })
+    if (done === undefined) return undefined
+    log.write('info', 'message moved', {
+      messageId: id,
+      receiverId: done.row.receiverId,
+      to: done.row.state,
+      because: detail,
+    })
+    announce(done.event)
+    this.#moved.emit(done.row)
+    return done.row
+  }
+
+  /** Resolves with the message once `isDone` holds for it, or as it stands after `limitMs` or on abort. */
+  wait(
+    id: MessageId,
+    isDone: (message: Message) => boolean,
+    limitMs: number,
+    signal: AbortSignal,
+  ): Promise<Message | undefined> {
+    const { store, clock } = this.#options
+    return new Promise((resolve) => {
+      const finish = (message: Message | undefined) => {
+        subscription[Symbol.dispose]()
+        timer[Symbol.dispose]()
+        signal.removeEventListener('abort', giveUp)
+        resolve(message)
+      }
+      const giveUp = () => finish(store.messages.find(id))
+      const subscription = this.onMoved((message) => {
+        if (message.id === id && isDone(message)) finish(message)
+      })
+      const timer = clock.after(limitMs, giveUp)
+      signal.addEventListener('abort', giveUp, { once: true })
+      const now = store.messages.find(id)
+      if (now === undefined || isDone(now) || signal.aborted) finish(now)
+    })
+  }
+}

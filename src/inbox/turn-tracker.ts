@@ -1,0 +1,66 @@
+/**
+ * Ties messages to turns: the agent's own record of an accepted text confirms a message; the turn that follows
+ * is that message's turn; its end carries the answer. Works on late proof too, and after a restart.
+ */
+
+import type { TerminalId } from '../domain/ids.ts'
+import { formatTyped, type Message, parseHeader } from '../domain/message.ts'
+import type { EvidenceSource } from '../domain/status.ts'
+import type { Store } from '../store/store.ts'
+import type { Ladder } from './ladder.ts'
+import { isSameInput, sanitizeTyped } from './typed-text.ts'
+
+/** How many unanswered messages of one terminal are looked at when a turn ends. */
+const openTurnsMax = 50
+
+export type TurnTrackerOptions = { readonly id: TerminalId; readonly store: Store; readonly ladder: Ladder }
+
+export class TurnTracker {
+  readonly #options: TurnTrackerOptions
+
+  constructor(options: TurnTrackerOptions) {
+    this.#options = options
+  }
+
+  /** The agent recorded that it took `text`. Returns the message that this proves, if it is one of ours. */
+  noteAccepted(text: string, source: EvidenceSource): Message | undefined {
+    const message = this.#findTyped(text)
+    if (message === undefined) return undefined
+    return this.#options.ladder.step(message.id, 'confirm', `${source}: the agent recorded the text`)
+  }
+
+  #findTyped(text: string): Message | undefined {
+    const { id, store } = this.#options
+    const open = store.messages.list(id, { limit: openTurnsMax, states: ['typing', 'typed', 'unconfirmed'] })
+    const header = parseHeader(text)
+    if (header !== undefined) {
+      const named = open.find((message) => message.token === header.token)
+      if (named !== undefined) return named
+    }
+    return open.find((message) => message.kind === 'input' && isSameInput(text, sanitizeTyped(formatTyped(message))))
+  }
+
+  /** A turn runs: the confirmed messages are being worked on. */
+  noteTurnStarted(): void {
+    for (const message of this.#list(['confirmed'])) this.#options.ladder.step(message.id, 'start_turn')
+  }
+
+  /** A turn ended: what was being worked on is answered. Returns those messages, oldest first. */
+  noteTurnEnded(): readonly Message[] {
+    const answered: Message[] = []
+    for (const message of this.#list(['confirmed', 'turn_started'])) {
+      const moved = this.#options.ladder.step(message.id, 'answer')
+      if (moved !== undefined) answered.push(moved)
+    }
+    return answered
+  }
+
+  /** Messages that the agent took and has not answered. */
+  listInTurn(): readonly Message[] {
+    return this.#list(['confirmed', 'turn_started'])
+  }
+
+  #list(states: readonly Message['state'][]): readonly Message[] {
+    return this.#options.store.messages.list(this.#options.id, { limit: openTurnsMax, states })
+  }
+}
