@@ -31,6 +31,7 @@ export const errorTable = {
   TIMEOUT: row(504, 12, true),
   STORAGE_FULL: row(507, 75, true),
   STORE_NEWER: row(500, 78),
+  STORE_CORRUPT: row(500, 65),
   SERVER_UNREACHABLE: row(503, 69, true),
   SETUP_MISSING: row(500, 69),
   INTERNAL: row(500, 70),

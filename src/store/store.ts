@@ -43,6 +43,7 @@ export interface SessionRows {
   delete(name: SessionName): boolean
 }
 
+/** The setters throw AppError NOT_FOUND for a terminal that is not there; `touch` is a hint and does not. */
 export interface TerminalRows {
   /** Life `planned`. Errors: AppError CONFLICT when the id exists. */
   insert(terminal: NewTerminal): Terminal
@@ -66,7 +67,8 @@ export interface TerminalRows {
 }
 
 export interface MessageRows {
-  /** State `queued`. Errors: AppError QUEUE_FULL when `inboxLengthMax` messages wait for the receiver already. */
+  /** State `queued`. Errors: AppError QUEUE_FULL when `inboxLengthMax` messages wait for the receiver already, NOT_FOUND when
+   * it does not exist, CONFLICT when the token does. */
   insert(message: NewMessage): Message
   find(id: MessageId): Message | undefined
   findByToken(token: MessageToken): Message | undefined
@@ -79,7 +81,10 @@ export interface MessageRows {
   listByState(states: readonly DeliveryState[]): readonly Message[]
   /** The next message for this receiver in `queued`; order per sender and receiver is by id. */
   nextQueued(receiverId: TerminalId): Message | undefined
-  /** Applies the delivery table by a conditional update; `countAttempt` adds one to attempts. */
+  /**
+   * Applies the delivery table by a conditional update; `countAttempt` adds one to attempts. A detail explains the
+   * state it was given for; only that of `confirmed` (the proof) stays in the states after it.
+   */
   step(
     id: MessageId,
     step: DeliveryStep,
@@ -97,7 +102,7 @@ export interface JobRows {
   setWorker(id: JobId, workerId: TerminalId): void
   setMessage(id: JobId, messageId: MessageId): void
   step(id: JobId, step: JobStep, change: { readonly result?: JobResult; readonly atMs: number }): Moved<Job>
-  /** True once: for the one who may report the end. */
+  /** True once, and only after the job has ended: for the one who may report the end. */
   claimReport(id: JobId): boolean
 }
 
@@ -124,7 +129,11 @@ export interface EventRows {
 export type RetentionOutcome = { readonly terminals: number; readonly messages: number; readonly events: number }
 
 export interface Store extends Disposable {
-  /** Runs `work` in one transaction (nested calls join it); a throw rolls all of it back. Errors: AppError STORAGE_FULL on a full disk. */
+  /**
+   * Runs `work`, which must not be async, in one transaction. Nested calls join it: a throw from one of them rolls all
+   * of it back, even when the outer work catches it. Errors: AppError STORAGE_FULL on a full disk, BLOCKED when another
+   * process holds the write lock for too long.
+   */
   transaction<T>(work: () => T): T
   readonly sessions: SessionRows
   readonly terminals: TerminalRows
@@ -135,7 +144,8 @@ export interface Store extends Disposable {
   /** Values of CAO itself (instance facts, last recovery), small JSON texts. */
   getFact(key: string): string | undefined
   setFact(key: string, value: string): void
-  /** Deletes rows of ended things older than `beforeMs`; never those of terminals that are not deleted. */
+  /** Deletes rows of ended things older than `beforeMs`; never those of terminals that are not deleted. Events go from the
+   * old end only, so that the log has no holes. */
   purge(beforeMs: number): RetentionOutcome
 }
 
