@@ -128,7 +128,18 @@ function install(aside, built) {
     const path = join(distFolder, name)
     if (name.startsWith('chunk-') && !chunks.includes(name) && now - statSync(path).mtimeMs > oldChunkMs) rmSync(path)
   }
+  dropOldCode(join(distFolder, 'compile-cache'))
   rmSync(aside, { recursive: true, force: true })
+}
+
+/** Compiled code of builds that are gone: nothing else ever empties Node's compile cache. */
+function dropOldCode(folder) {
+  if (!existsSync(folder)) return
+  const now = Date.now()
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath ?? entry.path, entry.name)
+    if (entry.isFile() && now - statSync(path).mtimeMs > oldChunkMs) rmSync(path, { force: true })
+  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
