@@ -17,8 +17,8 @@ import { type ClientErrorKind, classifyClientError } from './client-error.ts'
 import { type ControlEvent, type ControlNotification, ControlParser } from './control-parser.ts'
 import { quote } from './quote.ts'
 import { ReplyQueue } from './reply-queue.ts'
-import { type ClosedReason, type RunOptions, type RunOutcome, replyText, type Runner } from './runner.ts'
-import { type BufferEncoding, judgeBufferProbe, bufferProbeLine } from './show-buffer.ts'
+import { type ClosedReason, type Runner, type RunOptions, type RunOutcome, replyText } from './runner.ts'
+import { type BufferEncoding, bufferProbeLine, judgeBufferProbe } from './show-buffer.ts'
 
 export const connectionLimits = {
   /** Commands written and not yet answered. */

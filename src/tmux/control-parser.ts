@@ -67,7 +67,7 @@ export class ControlParser {
         break
       }
       if (end < 0) {
-        this.#partial.push(part.slice())
+        this.#partial.push(new Uint8Array(part))
         this.#partialBytes += part.length
         break
       }
@@ -78,7 +78,7 @@ export class ControlParser {
   }
 
   #complete(last: Uint8Array): Uint8Array {
-    if (this.#partial.length === 0) return last.slice()
+    if (this.#partial.length === 0) return new Uint8Array(last)
     const line = new Uint8Array(this.#partialBytes + last.length)
     let offset = 0
     for (const part of this.#partial) {

@@ -1,11 +1,17 @@
 /**
  * Which tmux is installed, and whether it is new enough.
  */
-import { runProgram } from './run-program.ts'
+
 import type { Clock } from '../async/clock.ts'
+import { runProgram } from './run-program.ts'
 
 /** `letter` is '' for 3.4, 'a' for 3.3a; a development build counts as the release it leads to. */
-export type TmuxVersion = { readonly major: number; readonly minor: number; readonly letter: string; readonly text: string }
+export type TmuxVersion = {
+  readonly major: number
+  readonly minor: number
+  readonly letter: string
+  readonly text: string
+}
 
 export type VersionProbe =
   | { readonly kind: 'ok'; readonly version: TmuxVersion }

@@ -1,0 +1,132 @@
+/**
+ * Keeps one control connection open for as long as it lives: reopens it with backoff, tells when
+ * it is up and down, and runs commands meanwhile over a short-lived connection of their own, so
+ * that a caller needs to know neither. It never starts or stops a server.
+ */
+import type { Clock } from '../async/clock.ts'
+import { Scope } from '../async/scope.ts'
+import { SignalLatch } from '../async/signal-latch.ts'
+import { Emitter } from '../lib/emitter.ts'
+import type { Log } from '../lib/log.ts'
+import type { ServerAddress } from './address.ts'
+import { type ConnectionOptions, type OpenOutcome, openConnection, type TmuxConnection } from './connection.ts'
+import type { ControlNotification } from './control-parser.ts'
+import type { ClosedReason, Runner, RunOptions, RunOutcome } from './runner.ts'
+import type { BufferEncoding } from './show-buffer.ts'
+
+export const linkLimits = { retryFirstMs: 50, retryLastMs: 5_000, fallbackConcurrencyMax: 4 } as const
+
+export type LinkEvent =
+  | { readonly kind: 'up' }
+  /** The connection ended. `reason` is the first sign of a server's death; the link tries on. */
+  | { readonly kind: 'down'; readonly reason: ClosedReason }
+  | { readonly kind: 'retry-failed'; readonly detail: string; readonly why: string }
+  | { readonly kind: 'notification'; readonly notification: ControlNotification }
+
+export type LinkOptions = { readonly clock: Clock; readonly address: ServerAddress; readonly log: Log }
+
+export class TmuxLink implements Runner, AsyncDisposable {
+  readonly #options: ConnectionOptions
+  readonly #scope: Scope
+  readonly #events: Emitter<LinkEvent>
+  readonly #wake = new SignalLatch()
+  #connection: TmuxConnection | undefined
+  #encoding: BufferEncoding = 'raw'
+  #fallbacks = 0
+  readonly onEvent: (listener: (event: LinkEvent) => void) => Disposable
+
+  private constructor(options: LinkOptions) {
+    const { clock, address, log } = options
+    const onListenerError = (error: unknown) => log.write('error', 'tmux listener failed', { error: String(error) })
+    this.#options = { clock, address, onListenerError }
+    this.#events = new Emitter(onListenerError)
+    this.onEvent = this.#events.on
+    this.#scope = new Scope(clock, (name, error) =>
+      log.write('error', 'tmux link loop crashed', { name, error: String(error) }),
+    )
+  }
+
+  /** Tries once to connect, then keeps trying in the background; `first` tells how the first attempt ended. Owns: dispose the link. */
+  static async open(options: LinkOptions): Promise<{ readonly link: TmuxLink; readonly first: OpenOutcome }> {
+    const link = new TmuxLink(options)
+    const first = await openConnection(link.#options)
+    if (first.kind === 'open') link.#take(first.connection)
+    link.#scope.spawn('tmux connection', (signal) => link.#keep(signal))
+    return { link, first }
+  }
+
+  get isUp(): boolean {
+    return this.#connection?.isOpen === true
+  }
+
+  /** As of the last connection. */
+  get bufferEncoding(): BufferEncoding {
+    return this.#encoding
+  }
+
+  /** Tries to reconnect at once instead of at the end of the backoff. */
+  retryNow(): void {
+    this.#wake.raise()
+  }
+
+  async run(line: string, options: RunOptions = {}): Promise<RunOutcome> {
+    if (this.#connection?.isOpen === true) return this.#connection.run(line, options)
+    return this.#runAlone(line, options)
+  }
+
+  /** Ends the connection and stops trying. Needed before the server is stopped. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const connection = this.#connection
+    const ended = this.#scope[Symbol.asyncDispose]()
+    this.#wake.raise()
+    await connection?.close()
+    await ended
+  }
+
+  async #runAlone(line: string, options: RunOptions): Promise<RunOutcome> {
+    if (this.#fallbacks >= linkLimits.fallbackConcurrencyMax) return { kind: 'overloaded', pending: this.#fallbacks }
+    this.#fallbacks++
+    try {
+      const opened = await openConnection(this.#options)
+      if (opened.kind === 'not-open') return { kind: 'closed', reason: { kind: 'lost', detail: opened.detail } }
+      await using connection = opened.connection
+      this.#encoding = connection.bufferEncoding
+      return await connection.run(line, options)
+    } finally {
+      this.#fallbacks--
+    }
+  }
+
+  #take(connection: TmuxConnection): void {
+    this.#connection = connection
+    this.#encoding = connection.bufferEncoding
+    connection.onNotification((notification) => this.#events.emit({ kind: 'notification', notification }))
+    this.#events.emit({ kind: 'up' })
+  }
+
+  async #keep(signal: AbortSignal): Promise<void> {
+    let retryMs: number = linkLimits.retryFirstMs
+    while (!signal.aborted) {
+      if (this.#connection !== undefined) {
+        const reason = await this.#connection.closed
+        this.#connection = undefined
+        if (signal.aborted) return
+        retryMs = linkLimits.retryFirstMs
+        this.#events.emit({ kind: 'down', reason })
+      }
+      if (await this.#wake.wait(this.#options.clock, retryMs, signal)) retryMs = linkLimits.retryFirstMs
+      if (signal.aborted) return
+      const opened = await openConnection(this.#options)
+      // Closed meanwhile: nobody would end what was just opened.
+      if (signal.aborted) {
+        if (opened.kind === 'open') await opened.connection.close()
+        return
+      }
+      if (opened.kind === 'open') this.#take(opened.connection)
+      else {
+        this.#events.emit({ kind: 'retry-failed', why: opened.why, detail: opened.detail })
+        retryMs = Math.min(retryMs * 2, linkLimits.retryLastMs)
+      }
+    }
+  }
+}
