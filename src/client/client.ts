@@ -1,0 +1,46 @@
+/**
+ * What a front end can ask of a CAO server, one method per route. Answers are trusted to have the shape that the
+ * protocol's types say: both ends come from one checkout, and checking every field would cost a command line its start.
+ *
+ * `transport.ts` is the road, `event-stream.ts` the endless one; `terminal-calls.ts` and `work-calls.ts` name the routes.
+ */
+import type { Clock } from '../async/clock.ts'
+import { systemClock } from '../async/clock-system.ts'
+import type { EventHistoryBody, StreamFrame } from '../protocol/event.ts'
+import type { HealthBody } from '../protocol/health.ts'
+import { paths } from '../protocol/paths.ts'
+import type { ProfileBody, ProfileSummaryBody, ProviderBody } from '../protocol/profile.ts'
+import { type CallOptions, createVerbs } from './ask.ts'
+import { type StreamOptions, streamEvents } from './event-stream.ts'
+import { terminalCalls } from './terminal-calls.ts'
+import { createTransport, type Target } from './transport.ts'
+import { workCalls } from './work-calls.ts'
+
+export type { CallOptions } from './ask.ts'
+export type { Target } from './transport.ts'
+
+export type ClientOptions = {
+  /** Token of an agent, which then acts only as itself. */
+  readonly capability?: string | undefined
+  readonly clock?: Clock
+}
+export type Client = ReturnType<typeof createClient>
+
+/** No connection is made before the first call; nothing has to be closed. Errors of every method: AppError. */
+export function createClient(target: Target, options: ClientOptions = {}) {
+  const clock = options.clock ?? systemClock
+  const transport = createTransport(target, options.capability, clock)
+  const verbs = createVerbs(transport)
+  const { get } = verbs
+  return {
+    ...terminalCalls(verbs),
+    ...workCalls(verbs),
+    health: (how?: CallOptions) => get<HealthBody>(paths.health(), {}, how),
+    listProfiles: (how?: CallOptions) => get<readonly ProfileSummaryBody[]>(paths.profiles(), {}, how),
+    getProfile: (name: string, how?: CallOptions) => get<ProfileBody>(paths.profile(name), {}, how),
+    listProviders: (how?: CallOptions) => get<readonly ProviderBody[]>(paths.providers(), {}, how),
+    listEvents: (query: { after?: number; limit?: number } = {}, how?: CallOptions) =>
+      get<EventHistoryBody>(paths.eventHistory(), { query }, how),
+    streamEvents: (how: StreamOptions = {}): AsyncGenerator<StreamFrame, void> => streamEvents(transport, clock, how),
+  }
+}

@@ -1,0 +1,43 @@
+/** What can be asked about messages, questions and jobs. */
+import type { JobBody, RunStepParams, StartJobParams, StepBody } from '../protocol/job.ts'
+import type { MessageBody, SentBody } from '../protocol/message.ts'
+import { paths } from '../protocol/paths.ts'
+import type { AnswerParams, QuestionBody } from '../protocol/question.ts'
+import { jobWaitMaxS, stepTimeoutDefaultS } from '../protocol/version.ts'
+import { type CallOptions, holdMarginMs, slowTimeoutMs, type Verbs } from './ask.ts'
+
+export function workCalls({ get, post, slowPost }: Verbs) {
+  return {
+    /** Puts a message into an inbox; answers at once. */
+    sendMessage: (receiverId: string, params: { message: string; sender_id?: string }, how?: CallOptions) =>
+      post<SentBody>(paths.inbox(receiverId), { body: params }, how),
+    listMessages: (
+      receiverId: string,
+      query: { limit?: number; status?: 'pending' | 'delivered' | 'failed' } = {},
+      how?: CallOptions,
+    ) => get<readonly MessageBody[]>(paths.inbox(receiverId), { query }, how),
+    getMessage: (id: number, how?: CallOptions) => get<MessageBody>(paths.message(id), {}, how),
+
+    listQuestions: (terminalId?: string, how?: CallOptions) =>
+      get<readonly QuestionBody[]>(
+        terminalId === undefined ? paths.questions() : paths.terminalQuestions(terminalId),
+        {},
+        how,
+      ),
+    answerQuestion: (terminalId: string, params: AnswerParams, how?: CallOptions) =>
+      slowPost<QuestionBody>(paths.answer(terminalId), { body: params }, how),
+
+    startJob: (params: StartJobParams, how?: CallOptions) => slowPost<JobBody>(paths.jobs(), { body: params }, how),
+    /** The job once it has ended, or as it stands after `waitS` (at most `jobWaitMaxS`). */
+    getJob: (id: string, waitS = 0, how?: CallOptions) => {
+      const heldS = Math.min(waitS, jobWaitMaxS)
+      const timeoutMs = how?.timeoutMs ?? heldS * 1_000 + holdMarginMs
+      return get<JobBody>(paths.job(id), { query: { wait_s: heldS } }, { signal: how?.signal, timeoutMs })
+    },
+    cancelJob: (id: string, how?: CallOptions) => slowPost<JobBody>(paths.cancelJob(id), {}, how),
+    runStep: (params: RunStepParams, how?: CallOptions) => {
+      const timeoutMs = how?.timeoutMs ?? (params.timeout ?? stepTimeoutDefaultS) * 1_000 + slowTimeoutMs
+      return post<StepBody>(paths.runStep(), { body: params }, { signal: how?.signal, timeoutMs })
+    },
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * Events on the wire: the domain's union with snake_case names and ISO times, mapped by one rule in type and
+ * value, so that a new event needs nothing here.
+ */
+import type { DomainEvent } from '../domain/events.ts'
+
+type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
+  ? Head extends Lowercase<Head>
+    ? `${Head}${SnakeCase<Tail>}`
+    : `_${Lowercase<Head>}${SnakeCase<Tail>}`
+  : S
+type WireValue<V> = V extends undefined
+  ? null
+  : V extends readonly (infer E)[]
+    ? E[]
+    : V extends string
+      ? string & V
+      : V
+type WireFields<E> = { readonly [K in Exclude<keyof E, 'atMs'> & string as SnakeCase<K>]: WireValue<E[K]> }
+/** Distributes over the union, so that `type` still tells the fields. */
+type WireEvent<E> = E extends DomainEvent ? WireFields<E> & { readonly at: string } : never
+
+export type EventBody = WireEvent<DomainEvent>
+export type EventHistoryBody = {
+  readonly events: readonly EventBody[]
+  /** True when events before the first one here were trimmed. */
+  readonly gap: boolean
+  readonly last_seq: number
+}
+export const eventHistoryLimitMax = 500
+
+/** Names of SSE frames that are not events themselves. */
+export type StreamFrame =
+  /** First frame: what was reloaded now is complete up to `seq`. */
+  | { readonly kind: 'snapshot'; readonly seq: number }
+  /** Events after `after` were trimmed, or the reader was too slow: reload, then go on from `seq`. */
+  | { readonly kind: 'gap'; readonly after: number; readonly seq: number }
+  | { readonly kind: 'event'; readonly event: EventBody }
+
+export function toEventBody(event: DomainEvent): EventBody {
+  const { atMs, ...fields } = event
+  const entries = Object.entries(fields).map(([name, value]) => [toSnakeCase(name), value ?? null] as const)
+  return { ...Object.fromEntries(entries), at: new Date(atMs).toISOString() } as EventBody
+}
+
+export function toSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}

@@ -1,0 +1,81 @@
+/** Messages on the wire: upstream's three words for where one stands, and beside them the whole ladder. */
+import { z } from 'zod'
+import { deliveryStates, toMessageStatus } from '../domain/delivery.ts'
+import { type Message, messageKinds, orchestrationTypes } from '../domain/message.ts'
+import { messageField, numberField, optionalText, timeField, toTime } from './fields.ts'
+
+const messageStatuses = ['pending', 'delivered', 'failed'] as const
+export const inboxLimitDefault = 10
+export const inboxLimitMax = 100
+
+export const messageSchema = z.object({
+  id: z.number(),
+  sender_id: z.string(),
+  receiver_id: z.string(),
+  message: z.string(),
+  orchestration_type: z.enum(messageKinds),
+  status: z.enum(messageStatuses),
+  created_at: timeField,
+  // Ours.
+  state: z.enum(deliveryStates),
+  detail: z.string().nullable(),
+  attempts: z.number(),
+  job_id: z.string().nullable(),
+  updated_at: timeField,
+})
+export type MessageBody = z.infer<typeof messageSchema>
+
+/** Of `POST …/inbox/messages`; parameters stand in the query (upstream) or in a JSON body. */
+export const sendMessageParams = z.object({ message: messageField, sender_id: optionalText })
+/** Of `POST …/input`. Without `orchestration_type` the text is typed as it is. */
+export const inputParams = z.object({
+  message: messageField,
+  sender_id: optionalText,
+  orchestration_type: optionalText.pipe(z.enum(orchestrationTypes).optional()),
+})
+export const keyParams = z.object({ key: z.string().min(1).max(32) })
+export const inboxQuery = z.object({
+  limit: numberField.pipe(z.number().int().min(1).max(inboxLimitMax)).default(inboxLimitDefault),
+  status: optionalText.pipe(z.enum(messageStatuses).optional()),
+})
+
+export type SentBody = {
+  readonly success: true
+  readonly message_id: number
+  readonly sender_id: string
+  readonly receiver_id: string
+  readonly created_at: string
+  readonly status: MessageBody['status']
+  readonly state: MessageBody['state']
+  readonly detail: string | null
+}
+
+export function toMessageBody(message: Message): MessageBody {
+  return {
+    id: message.id,
+    sender_id: message.senderId,
+    receiver_id: message.receiverId,
+    message: message.body,
+    orchestration_type: message.kind,
+    status: toMessageStatus(message.state),
+    created_at: toTime(message.createdAtMs),
+    state: message.state,
+    detail: message.detail ?? null,
+    attempts: message.attempts,
+    job_id: message.jobId ?? null,
+    updated_at: toTime(message.updatedAtMs),
+  }
+}
+
+export function toSentBody(message: Message): SentBody {
+  return {
+    success: true,
+    message_id: message.id,
+    sender_id: message.senderId,
+    receiver_id: message.receiverId,
+    created_at: toTime(message.createdAtMs),
+    status: toMessageStatus(message.state),
+    state: message.state,
+    detail: message.detail ?? null,
+  }
+}

@@ -1,0 +1,79 @@
+/** Agent profiles and providers on the wire. */
+import { z } from 'zod'
+import type { Profile } from '../domain/profile.ts'
+
+export const profileSummarySchema = z.object({
+  name: z.string(),
+  source: z.string(),
+  loadable: z.boolean(),
+  description: z.string(),
+  capabilities: z.array(z.string()),
+  tags: z.array(z.string()),
+  role: z.string().nullable(),
+  duplicated_in: z.array(z.string()),
+  provider: z.string().nullable(),
+})
+export type ProfileSummaryBody = z.infer<typeof profileSummarySchema>
+
+export const providerSchema = z.object({
+  name: z.string(),
+  /** Absolute path of its program; null when it was not found. */
+  binary: z.string().nullable(),
+  installed: z.boolean(),
+  /** How to get it, when it is missing. */
+  hint: z.string().nullable(),
+})
+export type ProviderBody = z.infer<typeof providerSchema>
+/** The parsed profile in upstream's spelling; absent fields are left out. */
+export type ProfileBody = Readonly<Record<string, unknown>> & { readonly name: string }
+
+export function toProfileSummary(profile: Profile): ProfileSummaryBody {
+  return {
+    name: profile.name,
+    source: profile.source,
+    loadable: true,
+    description: profile.description,
+    capabilities: [...profile.capabilities],
+    tags: [...profile.tags],
+    role: profile.role ?? null,
+    duplicated_in: [],
+    provider: profile.provider ?? null,
+  }
+}
+
+/** Values of environment variables of MCP servers may be secrets: they are not shown. */
+export function toProfileBody(profile: Profile): ProfileBody {
+  const servers = Object.entries(profile.mcpServers).map(
+    ([name, server]) => [name, { command: server.command, args: server.args, env: Object.keys(server.env) }] as const,
+  )
+  const fields = {
+    description: profile.description,
+    role: profile.role,
+    provider: profile.provider,
+    model: profile.model,
+    permissionMode: profile.permissionMode,
+    allowedTools: profile.allowedTools,
+    capabilities: profile.capabilities,
+    tags: profile.tags,
+    mcpServers: servers.length === 0 ? undefined : Object.fromEntries(servers),
+    system_prompt: profile.systemPrompt,
+    source: profile.source,
+  }
+  return {
+    name: profile.name,
+    ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
+  }
+}
+
+export function toProviderBody(provider: {
+  readonly name: string
+  readonly program: string | undefined
+  readonly hint: string | undefined
+}): ProviderBody {
+  return {
+    name: provider.name,
+    binary: provider.program ?? null,
+    installed: provider.program !== undefined,
+    hint: provider.hint ?? null,
+  }
+}

@@ -1,0 +1,44 @@
+/** Open questions of agents on the wire, and the answer that names one. */
+import { z } from 'zod'
+import type { Question } from '../domain/question.ts'
+import { optionalText, timeField, toTime, toTimeOrNull } from './fields.ts'
+
+/** As upstream: longer texts are messages, not answers. */
+export const answerLengthMax = 4_000
+
+export const questionSchema = z.object({
+  id: z.string(),
+  terminal_id: z.string(),
+  reason: z.enum(['permission', 'question', 'trust', 'login', 'update']),
+  text: z.string(),
+  options: z.array(z.string()),
+  opened_at: timeField,
+  closed_at: timeField.nullable(),
+  answer: z.string().nullable(),
+})
+export type QuestionBody = z.infer<typeof questionSchema>
+
+export const answerBody = z.object({
+  /** Text or number of an option, or free text. */
+  answer: z.string().min(1).max(answerLengthMax),
+  question_id: optionalText.pipe(
+    z
+      .string()
+      .regex(/^q-[a-f0-9]{8}$/, 'must look like q-1a2b3c4d')
+      .optional(),
+  ),
+})
+export type AnswerParams = z.input<typeof answerBody>
+
+export function toQuestionBody(question: Question): QuestionBody {
+  return {
+    id: question.id,
+    terminal_id: question.terminalId,
+    reason: question.reason,
+    text: question.text,
+    options: [...question.options],
+    opened_at: toTime(question.openedAtMs),
+    closed_at: toTimeOrNull(question.closedAtMs),
+    answer: question.answer ?? null,
+  }
+}

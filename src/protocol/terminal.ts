@@ -1,0 +1,127 @@
+/**
+ * A terminal on the wire: upstream's fields, and ours that say why it stands where it stands.
+ * Also the parameters of its creation, which upstream splits into query (routing) and body (secrets, long text).
+ */
+import { z } from 'zod'
+import { orchestrationTypes } from '../domain/message.ts'
+import { type StatusView, statuses, statusReasons } from '../domain/status.ts'
+import { lifeStates, type Terminal } from '../domain/terminal.ts'
+import {
+  envField,
+  flagField,
+  listField,
+  messageField,
+  optionalText,
+  terminalIdField,
+  timeField,
+  toTime,
+} from './fields.ts'
+
+export const groupElementsMax = 16
+export const groupElementLengthMax = 128
+export const metadataBytesMax = 16 * 1024
+
+const groupField = z.array(z.string().min(1).max(groupElementLengthMax)).max(groupElementsMax)
+const metadataField = z
+  .record(z.string(), z.unknown())
+  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= metadataBytesMax, 'must be at most 16 KiB of JSON')
+
+export const terminalSchema = z.object({
+  id: terminalIdField,
+  name: z.string(),
+  provider: z.string(),
+  session_name: z.string(),
+  agent_profile: z.string(),
+  caller_id: z.string().nullable(),
+  allowed_tools: z.array(z.string()).nullable(),
+  engine: z.string().nullable(),
+  shell_command: z.string().nullable(),
+  group: z.array(z.string()).nullable(),
+  metadata: z.record(z.string(), z.unknown()).nullable(),
+  status: z.enum(statuses),
+  last_active: timeField,
+  // Ours.
+  status_reason: z.enum(statusReasons),
+  status_since: timeField,
+  status_detail: z.string().nullable(),
+  /** Best evidence behind the status, as `source: where to look`. */
+  status_evidence: z.string().nullable(),
+  question_id: z.string().nullable(),
+  life: z.enum(lifeStates),
+  exit_code: z.number().nullable(),
+  exit_signal: z.string().nullable(),
+  lost_reason: z.string().nullable(),
+  queue_length: z.number(),
+  working_directory: z.string(),
+  program: z.string(),
+  created_at: timeField,
+})
+export type TerminalBody = z.infer<typeof terminalSchema>
+
+export const createTerminalQuery = z.object({
+  agent_profile: z.string().min(1),
+  provider: optionalText,
+  working_directory: optionalText,
+  allowed_tools: listField.optional(),
+  model: optionalText,
+  engine: optionalText,
+  caller_id: optionalText.pipe(terminalIdField.optional()),
+  defer_init: flagField.optional(),
+  use_worktree: flagField.optional(),
+})
+export const createSessionQuery = createTerminalQuery.extend({ session_name: optionalText })
+
+export const createTerminalBody = z.object({
+  env_vars: envField.nullish(),
+  group: groupField.nullish(),
+  metadata: metadataField.nullish(),
+  initial_message: messageField.nullish(),
+  initial_message_orchestration_type: z.enum(orchestrationTypes).nullish(),
+  initial_message_sender_id: z.string().nullish(),
+  /** Ours: environment of the launching client; its PATH decides which program is found. */
+  client_env: z.record(z.string(), z.string()).nullish(),
+})
+export type CreateTerminalParams = z.input<typeof createTerminalQuery> & z.input<typeof createTerminalBody>
+export type CreateSessionParams = z.input<typeof createSessionQuery> & z.input<typeof createTerminalBody>
+
+export const groupBody = z.object({ group: groupField.nullable() })
+export const metadataBody = z.object({ metadata: metadataField.nullable() })
+
+export const siblingSchema = terminalSchema.pick({ id: true, group: true, metadata: true, status: true })
+export type SiblingBody = z.infer<typeof siblingSchema>
+export type WorkingDirectoryBody = { readonly working_directory: string }
+export type AttachBody = { readonly argv: readonly string[] }
+export type SuccessBody = { readonly success: boolean }
+
+type View = { readonly terminal: Terminal; readonly status: StatusView; readonly queueLength: number }
+
+export function toTerminalBody({ terminal, status, queueLength }: View): TerminalBody {
+  return {
+    id: terminal.id,
+    name: terminal.name,
+    provider: terminal.provider,
+    session_name: terminal.sessionName,
+    agent_profile: terminal.profileName,
+    caller_id: terminal.callerId ?? null,
+    allowed_tools: terminal.allowedTools === undefined ? null : [...terminal.allowedTools],
+    engine: null,
+    shell_command: null,
+    group: terminal.group === undefined ? null : [...terminal.group],
+    metadata: terminal.metadata === undefined ? null : { ...terminal.metadata },
+    status: status.status,
+    last_active: toTime(terminal.lastActiveAtMs),
+    status_reason: status.reason,
+    status_since: toTime(status.sinceMs),
+    status_detail: status.detail ?? null,
+    status_evidence: status.because === undefined ? null : `${status.because.source}: ${status.because.raw}`,
+    question_id: status.questionId ?? null,
+    life: terminal.life,
+    exit_code: terminal.exit?.code ?? null,
+    exit_signal: terminal.exit?.signal ?? null,
+    lost_reason: terminal.lostReason ?? null,
+    queue_length: queueLength,
+    working_directory: terminal.workingDirectory,
+    program: terminal.program,
+    created_at: toTime(terminal.createdAtMs),
+  }
+}
