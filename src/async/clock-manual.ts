@@ -2,6 +2,12 @@ import type { Clock } from './clock.ts'
 
 type Timer = { readonly dueMs: number; readonly order: number; readonly callback: () => void }
 
+/** Turns of the microtask queue that a chain of awaits may need before its next timer stands. */
+const settleTurns = 10
+async function settle(): Promise<void> {
+  for (let i = 0; i < settleTurns; i++) await Promise.resolve()
+}
+
 /** A clock that only moves when told to; for tests. */
 export class ManualClock implements Clock {
   #nowMs: number
@@ -26,9 +32,10 @@ export class ManualClock implements Clock {
     return { [Symbol.dispose]: () => void this.#timers.delete(timer) }
   }
 
-  /** Moves time forward and runs, in order, what falls due on the way; awaits pending promises in between. */
+  /** Moves time forward and runs, in order, what falls due on the way; lets pending promises go on before, in between and after. */
   async advance(byMs: number): Promise<void> {
     const endMs = this.#nowMs + byMs
+    await settle()
     for (;;) {
       const due = [...this.#timers].filter((timer) => timer.dueMs <= endMs)
       const next = due.toSorted((a, b) => a.dueMs - b.dueMs || a.order - b.order)[0]
@@ -36,10 +43,10 @@ export class ManualClock implements Clock {
       this.#timers.delete(next)
       this.#nowMs = Math.max(this.#nowMs, next.dueMs)
       next.callback()
-      for (let i = 0; i < 10; i++) await Promise.resolve()
+      await settle()
     }
     this.#nowMs = endMs
-    for (let i = 0; i < 10; i++) await Promise.resolve()
+    await settle()
   }
 
   get timerCount(): number {

@@ -24,7 +24,8 @@ export class Scope implements AsyncDisposable {
   /** Starts `loop`; it should end soon after `signal` aborts. After close nothing starts. */
   spawn(name: string, loop: (signal: AbortSignal) => Promise<void>): void {
     if (this.signal.aborted) return
-    const running: Promise<void> = loop(this.signal)
+    const start = async () => await loop(this.signal)
+    const running: Promise<void> = start()
       .catch((error: unknown) => {
         if (!this.signal.aborted) this.#onCrash(name, error)
       })

@@ -21,18 +21,17 @@ export class SerialQueue {
     return this.#length
   }
 
-  /** Runs `task` after all earlier ones. Errors: QueueFullError at once when `lengthMax` tasks wait; the task's own. */
+  /** Runs `task` after all earlier ones. Errors: QueueFullError at once when `lengthMax` tasks wait or run; the task's own. */
   run<T>(task: () => Promise<T>): Promise<T> {
     if (this.#length >= this.#lengthMax) {
       return Promise.reject(new QueueFullError(`${this.#name}: ${this.#lengthMax} tasks wait already`))
     }
     this.#length++
-    const result = this.#tail.then(task)
-    this.#tail = result
-      .catch(() => undefined)
-      .then(() => {
-        this.#length--
-      })
+    // The place is free again before the caller learns of the end, so that one who waits for each task never finds it full.
+    const result = this.#tail.then(task).finally(() => {
+      this.#length--
+    })
+    this.#tail = result.catch(() => undefined)
     return result
   }
 

@@ -2,6 +2,7 @@
  * Wakes one waiting loop. Raising it while nobody waits is remembered once: a hint is never lost
  * and never piles up.
  */
+import { assert } from '../lib/assert.ts'
 import type { Clock } from './clock.ts'
 
 export class SignalLatch {
@@ -15,6 +16,7 @@ export class SignalLatch {
 
   /** Resolves once raised, after at most `limitMs`, or when `signal` aborts; tells whether it was raised. One waiter at a time. */
   wait(clock: Clock, limitMs: number, signal: AbortSignal): Promise<boolean> {
+    assert(this.#wake === undefined, 'a second waiter on a signal latch: it would steal the wake of the first')
     return new Promise((resolve) => {
       const done = () => {
         timer[Symbol.dispose]()

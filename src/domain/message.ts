@@ -32,9 +32,14 @@ export type Message = {
   readonly updatedAtMs: number
 }
 
+/** Characters of a sender's name in the header; the row keeps all of it. */
+const headerSenderMax = 64
+
 /** The line that precedes the body of every message between agents. One line, plain ASCII, so that every CLI keeps it whole. */
 export function formatHeader(message: Pick<Message, 'token' | 'kind' | 'senderId'>): string {
-  return `[cao ${message.kind} ${message.token} from ${message.senderId}]`
+  // Outsiders name themselves as they like: nothing in a name may end the header or begin a line.
+  const sender = message.senderId.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, headerSenderMax)
+  return `[cao ${message.kind} ${message.token} from ${sender === '' ? 'unknown' : sender}]`
 }
 
 const headerPattern = /\[cao ([a-z_]+) ([a-f0-9]{12}) from ([A-Za-z0-9_-]+)\]/

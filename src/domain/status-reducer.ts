@@ -1,19 +1,36 @@
 /**
  * Evidence in, status out: pure and replayable. Rules, in order:
- *  1. Death first, and for good: after exited or lost only `launched` counts.
- *  2. Processing and waiting are entered at once, unless a better source that announces turns has
- *     just said the turn ended (its screen is still being painted): then only after `repaintMs`.
- *  3. Processing is left on an end from a source that announces ends, or on a stable ready screen
- *     that no living announcing source contradicts by its silence.
- *  4. Evidence older than what decided the present status is dropped. Unknown never overwrites.
+ *  1. Death first, and for good: after exited or lost only a new `launched` counts, and what a former life said is dropped.
+ *  2. The same piece of evidence twice is one. Evidence that is older than what decided the present status, and of no
+ *     better source, is dropped.
+ *  3. Waiting is entered at once; processing, too, unless the turn just ended and a better source announces starts (the
+ *     screen is still being painted): then only after `repaintMs`.
+ *  4. Processing is left on an announced end, or on a stable ready screen that no better source contradicts. A source
+ *     contradicts by its silence when it announces ends and has itself told of the beginning; one that announces
+ *     beginnings and told of none does not believe in this turn, and holds nothing up.
+ *  5. Unknown never overwrites. A silent backend only covers what is known: the next evidence is weighed against that.
+ *  6. A turn's end is counted once, however many sources tell of it.
  */
-import type { Announces, Claim, ClaimKind, Evidence, EvidenceSource, Status, StatusReason } from './status.ts'
+import type {
+  Announces,
+  Claim,
+  ClaimKind,
+  Evidence,
+  EvidenceSource,
+  Status,
+  StatusReason,
+  TurnOutcome,
+} from './status.ts'
 import { evidenceSources } from './status.ts'
 
 /** A terminal interface repaints within this time after its turn ended; a busy look meanwhile is the old picture. */
 export const repaintMs = 1_500
 /** How many pieces of evidence `cao explain` can show. */
 export const trailMax = 40
+/** How much older than the launch evidence of the new life may look: some sources cut their times to whole seconds. */
+export const launchSkewMs = 1_000
+/** Another source that tells of an end within this time, with no beginning in between, tells of the same end. */
+export const sameEndMs = 10_000
 
 export type TrailEntry = {
   readonly evidence: Evidence
@@ -21,36 +38,64 @@ export type TrailEntry = {
   readonly why: string
 }
 
-export type StatusState = {
+/** What is outwardly said, and why. */
+type Said = {
   readonly status: Status
   readonly reason: StatusReason
   readonly sinceMs: number
   readonly detail: string | undefined
   readonly because: Evidence | undefined
+}
+
+export type StatusState = Said & {
   readonly turnsEnded: number
   /** Sources that have spoken in this life of the agent. */
   readonly heard: readonly EvidenceSource[]
+  /** Sources that told of the turn that runs, and of the question that is open. */
+  readonly runningBy: readonly EvidenceSource[]
+  readonly askingBy: readonly EvidenceSource[]
+  readonly launchedAtMs: number | undefined
   readonly lastEndedAtMs: number | undefined
+  readonly lastEndedBy: EvidenceSource | undefined
+  /** What a silent backend covers. */
+  readonly covered: Said | undefined
   readonly trail: readonly TrailEntry[]
 }
 
+/** Of one life of the agent: nothing of it outlives a launch. */
+const newLife = {
+  turnsEnded: 0,
+  heard: [],
+  runningBy: [],
+  askingBy: [],
+  lastEndedAtMs: undefined,
+  lastEndedBy: undefined,
+  covered: undefined,
+} as const satisfies Partial<StatusState>
+
 export function initialStatus(nowMs: number): StatusState {
   return {
+    ...newLife,
     status: 'unknown',
     reason: 'starting',
     sinceMs: nowMs,
     detail: undefined,
     because: undefined,
-    turnsEnded: 0,
-    heard: [],
-    lastEndedAtMs: undefined,
+    launchedAtMs: undefined,
     trail: [],
   }
 }
 
-type Decision =
-  | { readonly effect: 'took'; readonly status: Status; readonly reason: StatusReason; readonly detail?: string }
-  | { readonly effect: 'kept' | 'dropped'; readonly why: string }
+type Taken = {
+  readonly effect: 'took'
+  readonly status: Status
+  readonly reason: StatusReason
+  readonly detail: string | undefined
+}
+type Decision = (Taken | { readonly effect: 'kept' | 'dropped'; readonly why: string }) & {
+  /** Whether this is how we learn that a turn ended. */
+  readonly endsTurn?: true
+}
 
 const rank = (source: EvidenceSource): number => evidenceSources.indexOf(source)
 const isDead = (state: StatusState): boolean => state.reason === 'exited' || state.reason === 'lost'
@@ -65,32 +110,46 @@ function hasBetterAnnouncer(
   return state.heard.some((other) => rank(other) < rank(source) && (announces[other] ?? []).includes(kind))
 }
 
-function take(status: Status, reason: StatusReason, detail?: string): Decision {
-  return detail === undefined ? { effect: 'took', status, reason } : { effect: 'took', status, reason, detail }
+/** Whether the silence of a better source says that the turn (or the question) has not ended; rule 4. */
+function isContradicted(state: StatusState, announces: Announces, source: EvidenceSource): boolean {
+  const isAsking = state.status === 'waiting_user_answer'
+  const [end, beginning, tellers] = isAsking
+    ? (['question_closed', 'waiting', state.askingBy] as const)
+    : (['turn_ended', 'turn_started', state.runningBy] as const)
+  return state.heard.some((other) => {
+    const announced = announces[other] ?? []
+    if (rank(other) >= rank(source) || !announced.includes(end)) return false
+    return tellers.includes(other) || !announced.includes(beginning)
+  })
+}
+
+function take(status: Status, reason: StatusReason, detail?: string): Taken {
+  return { effect: 'took', status, reason, detail }
 }
 const kept = (why: string): Decision => ({ effect: 'kept', why })
 const dropped = (why: string): Decision => ({ effect: 'dropped', why })
 
+/** Dialogs of the start-up are not part of a turn. */
+function isInTurn(state: StatusState): boolean {
+  if (state.status === 'processing') return true
+  return state.status === 'waiting_user_answer' && (state.reason === 'permission' || state.reason === 'question')
+}
+
 function decideReady(state: StatusState, evidence: Evidence, announces: Announces, isStable: boolean): Decision {
-  const hasWorked = state.turnsEnded > 0 || state.status === 'processing' || state.status === 'waiting_user_answer'
-  const rested: Decision = hasWorked ? take('completed', 'turn_ended') : take('idle', 'ready')
+  const hasWorked = state.turnsEnded > 0 || isInTurn(state)
+  const rested = hasWorked ? take('completed', 'turn_ended') : take('idle', 'ready')
   if (state.status === 'unknown') return rested
   if (state.status === 'idle' || state.status === 'completed') return kept('already at rest')
+  if (state.status === 'error') return kept('an error stays until the next turn')
   if (!isStable) return kept('one quiet screen is not enough to end a turn')
-  const ending: ClaimKind = state.status === 'waiting_user_answer' ? 'question_closed' : 'turn_ended'
-  if (hasBetterAnnouncer(state, announces, evidence.source, ending)) {
-    return kept(`a better source announces ${ending} and has not`)
-  }
-  return state.status === 'error' ? kept('an error stays until the next turn') : rested
+  if (isContradicted(state, announces, evidence.source)) return kept('a better source announces the end and has not')
+  return isInTurn(state) ? { ...rested, endsTurn: true } : rested
 }
 
 function decideBusy(state: StatusState, evidence: Evidence, announces: Announces, reason: StatusReason): Decision {
   if (state.status === 'processing')
     return state.reason === reason ? kept('already processing') : take('processing', reason)
-  if (
-    state.status === 'waiting_user_answer' &&
-    hasBetterAnnouncer(state, announces, evidence.source, 'question_closed')
-  ) {
+  if (state.status === 'waiting_user_answer' && isContradicted(state, announces, evidence.source)) {
     return kept('a better source announces the end of the question and has not')
   }
   const isRepaint = state.lastEndedAtMs !== undefined && evidence.atMs < state.lastEndedAtMs + repaintMs
@@ -100,15 +159,25 @@ function decideBusy(state: StatusState, evidence: Evidence, announces: Announces
   return take('processing', reason)
 }
 
-function decideEnd(state: StatusState, claim: Extract<Claim, { kind: 'turn_ended' }>): Decision {
-  switch (claim.outcome) {
-    case 'answered':
-      return take('completed', 'turn_ended')
-    case 'interrupted':
-      return take('idle', 'interrupted')
-    case 'failed':
-      return state.status === 'error' ? kept('the error is already known') : take('error', 'api_error')
+/** Whether another source told of this end already, and nothing began since. */
+function isSameEnd(state: StatusState, evidence: Evidence): boolean {
+  if (state.lastEndedAtMs === undefined || state.lastEndedBy === evidence.source) return false
+  if (state.runningBy.length > 0 || state.askingBy.length > 0) return false
+  return evidence.atMs < state.lastEndedAtMs + sameEndMs
+}
+
+function decideEnd(state: StatusState, evidence: Evidence, outcome: TurnOutcome): Decision {
+  const ended = {
+    answered: take('completed', 'turn_ended'),
+    interrupted: take('idle', 'interrupted'),
+    failed: take('error', 'api_error'),
+  }[outcome]
+  if (isSameEnd(state, evidence)) {
+    const isBetter = state.lastEndedBy !== undefined && rank(evidence.source) < rank(state.lastEndedBy)
+    return isBetter && ended.status !== state.status ? ended : kept('another source told of this end')
   }
+  if (outcome === 'failed' && state.status === 'error') return { ...kept('the error is already known'), endsTurn: true }
+  return { ...ended, endsTurn: true }
 }
 
 /** What death, or a backend that is silent, does; undefined for every other claim. */
@@ -121,19 +190,22 @@ function decideDeath(state: StatusState, claim: Claim): Decision | undefined {
   return take(isClean ? 'completed' : 'error', 'exited', `the agent's program ended (${how})`)
 }
 
+function isOlder(state: StatusState, evidence: Evidence): boolean {
+  const { because } = state
+  return because !== undefined && evidence.atMs < because.atMs && rank(evidence.source) >= rank(because.source)
+}
+
 function decide(state: StatusState, evidence: Evidence, announces: Announces): Decision {
   const { claim } = evidence
-  if (claim.kind === 'launched') return take('unknown', 'starting')
+  const lifeBeganAtMs = state.launchedAtMs ?? Number.NEGATIVE_INFINITY
+  if (claim.kind === 'launched') {
+    return evidence.atMs > lifeBeganAtMs ? take('unknown', 'starting') : dropped('this launch is known')
+  }
   if (isDead(state)) return dropped('the agent has ended')
   const death = decideDeath(state, claim)
   if (death !== undefined) return death
-  if (
-    state.because !== undefined &&
-    evidence.atMs < state.because.atMs &&
-    rank(evidence.source) > rank(state.because.source)
-  ) {
-    return dropped('older than what decided the present status')
-  }
+  if (evidence.atMs < lifeBeganAtMs - launchSkewMs) return dropped('told of an earlier life')
+  if (isOlder(state, evidence)) return dropped('older than what decided the present status')
   switch (claim.kind) {
     case 'ready':
       return decideReady(state, evidence, announces, claim.isStable)
@@ -142,7 +214,7 @@ function decide(state: StatusState, evidence: Evidence, announces: Announces): D
     case 'turn_started':
       return decideBusy(state, evidence, announces, 'turn')
     case 'turn_ended':
-      return decideEnd(state, claim)
+      return decideEnd(state, evidence, claim.outcome)
     case 'waiting':
       if (state.status === 'waiting_user_answer' && state.detail === claim.question.text) return kept('already asked')
       return take('waiting_user_answer', claim.reason, claim.question.text)
@@ -157,35 +229,97 @@ function decide(state: StatusState, evidence: Evidence, announces: Announces): D
   }
 }
 
-/** The next state. Errors: none; evidence that changes nothing leaves its trace in `trail`. */
-export function reduceStatus(state: StatusState, evidence: Evidence, announces: Announces): StatusState {
-  const decision = decide(state, evidence, announces)
-  const entry: TrailEntry = {
-    evidence,
-    effect: decision.effect,
-    why: decision.effect === 'took' ? `${decision.status} (${decision.reason})` : decision.why,
+const add = (sources: readonly EvidenceSource[], source: EvidenceSource): readonly EvidenceSource[] =>
+  sources.includes(source) ? sources : [...sources, source]
+
+/** Who holds the turn and the question open after this evidence. */
+function noteTellers(state: StatusState, evidence: Evidence): Pick<StatusState, 'runningBy' | 'askingBy'> {
+  const { runningBy, askingBy } = state
+  switch (evidence.claim.kind) {
+    case 'busy':
+    case 'turn_started':
+      return {
+        runningBy: add(runningBy, evidence.source),
+        askingBy: askingBy.filter((each) => each !== evidence.source),
+      }
+    case 'waiting':
+      return { runningBy, askingBy: add(askingBy, evidence.source) }
+    case 'question_closed':
+      return { runningBy, askingBy: [] }
+    case 'turn_ended':
+      return { runningBy: [], askingBy: [] }
+    case 'ready':
+    case 'failed':
+    case 'exited':
+    case 'lost':
+    case 'backend_silent':
+    case 'launched':
+      return { runningBy, askingBy }
   }
-  const trail = [...state.trail, entry].slice(-trailMax)
-  const isLaunch = evidence.claim.kind === 'launched'
-  const heard = isLaunch ? [] : state.heard.includes(evidence.source) ? state.heard : [...state.heard, evidence.source]
-  const isEnd = evidence.claim.kind === 'turn_ended' && !isDead(state)
-  const noted = {
-    ...state,
-    trail,
-    heard,
-    turnsEnded: isLaunch ? 0 : isEnd ? state.turnsEnded + 1 : state.turnsEnded,
-    lastEndedAtMs: isLaunch ? undefined : isEnd ? evidence.atMs : state.lastEndedAtMs,
-  }
-  if (decision.effect !== 'took') return noted
-  const isSame = decision.status === state.status && decision.reason === state.reason
+}
+
+const isTold = (state: StatusState, evidence: Evidence): boolean =>
+  state.trail.some(({ evidence: told }) => {
+    if (told.source !== evidence.source || told.atMs !== evidence.atMs || told.raw !== evidence.raw) return false
+    return JSON.stringify(told.claim) === JSON.stringify(evidence.claim)
+  })
+
+/** Appends; a piece that changed nothing takes the place of the one before that said the same, so that the trail tells a longer story. */
+function addToTrail(trail: readonly TrailEntry[], entry: TrailEntry): readonly TrailEntry[] {
+  const last = trail.at(-1)
+  const isRepeat =
+    last !== undefined &&
+    entry.effect !== 'took' &&
+    last.effect === entry.effect &&
+    last.why === entry.why &&
+    last.evidence.source === entry.evidence.source &&
+    last.evidence.raw === entry.evidence.raw
+  return [...(isRepeat ? trail.slice(0, -1) : trail), entry].slice(-trailMax)
+}
+
+const pickSaid = ({ status, reason, sinceMs, detail, because }: Said): Said => ({
+  status,
+  reason,
+  sinceMs,
+  detail,
+  because,
+})
+
+/** What is remembered of evidence that was not dropped, whether or not it changes the status. */
+function note(base: StatusState, evidence: Evidence, decision: Decision): StatusState {
+  const noted = { ...base, ...noteTellers(base, evidence), heard: add(base.heard, evidence.source) }
+  const isAtRest = decision.effect === 'took' && (decision.status === 'idle' || decision.status === 'completed')
+  const open = isAtRest || decision.endsTurn === true ? { runningBy: [], askingBy: [] } : {}
+  if (decision.endsTurn !== true) return { ...noted, ...open }
   return {
     ...noted,
+    ...open,
+    turnsEnded: base.turnsEnded + 1,
+    lastEndedAtMs: evidence.atMs,
+    lastEndedBy: evidence.source,
+  }
+}
+
+/** The next state. Errors: none; evidence that changes nothing leaves its trace in `trail`. */
+export function reduceStatus(state: StatusState, evidence: Evidence, announces: Announces): StatusState {
+  if (isTold(state, evidence)) return state
+  const base = state.covered === undefined ? state : { ...state, ...state.covered, covered: undefined }
+  const decision = decide(base, evidence, announces)
+  const why = decision.effect === 'took' ? `${decision.status} (${decision.reason})` : decision.why
+  const trail = addToTrail(state.trail, { evidence, effect: decision.effect, why })
+  if (decision.effect === 'dropped') return { ...state, trail }
+  const isLaunch = evidence.claim.kind === 'launched'
+  const noted = isLaunch ? { ...base, ...newLife, launchedAtMs: evidence.atMs } : note(base, evidence, decision)
+  if (decision.effect !== 'took') return { ...noted, trail }
+  const isSame = decision.status === base.status && decision.reason === base.reason
+  return {
+    ...noted,
+    trail,
     status: decision.status,
     reason: decision.reason,
     detail: decision.detail,
     because: evidence,
-    sinceMs: isSame ? state.sinceMs : evidence.atMs,
-    // A turn that a stable screen ended counts as ended, so that the next rest is again "completed".
-    turnsEnded: decision.status === 'completed' && noted.turnsEnded === 0 ? 1 : noted.turnsEnded,
+    sinceMs: isSame ? base.sinceMs : evidence.atMs,
+    covered: evidence.claim.kind === 'backend_silent' ? pickSaid(base) : undefined,
   }
 }

@@ -3,7 +3,7 @@
  * A listener that throws never stops the others; its error goes to `onError`.
  */
 export class Emitter<T> {
-  readonly #listeners = new Set<(value: T) => void>()
+  readonly #listeners = new Set<{ readonly call: (value: T) => void }>()
   readonly #onError: (error: unknown) => void
 
   constructor(onError: (error: unknown) => void) {
@@ -12,14 +12,18 @@ export class Emitter<T> {
 
   /** Calls `listener` for every later value until the returned disposable is disposed. */
   readonly on = (listener: (value: T) => void): Disposable => {
-    this.#listeners.add(listener)
-    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
+    // Wrapped, so that the same function added twice is two listeners with an undo each.
+    const entry = { call: listener }
+    this.#listeners.add(entry)
+    return { [Symbol.dispose]: () => void this.#listeners.delete(entry) }
   }
 
+  /** A listener removed meanwhile is not called any more; one added meanwhile hears of the next value. */
   emit(value: T): void {
-    for (const listener of this.#listeners) {
+    for (const listener of [...this.#listeners]) {
+      if (!this.#listeners.has(listener)) continue
       try {
-        listener(value)
+        listener.call(value)
       } catch (error) {
         this.#onError(error)
       }
