@@ -28,11 +28,16 @@ export const numberField = z
   ])
   .pipe(z.number())
 export const messageField = z.string().min(1, 'must not be empty')
+/** Stands in a message's header, so it is one plain word. */
+const senderPattern = /^[A-Za-z0-9_-]{1,64}$/
 /** An empty text in a query counts as absent. */
 export const optionalText = z
   .string()
   .nullish()
   .transform((value) => (value === null || value === '' ? undefined : value))
+export const senderField = optionalText.pipe(
+  z.string().regex(senderPattern, 'must be a terminal id or a plain name').optional(),
+)
 
 export const envField = z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be names of variables'), z.string())
 

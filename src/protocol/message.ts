@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { deliveryStates, toMessageStatus } from '../domain/delivery.ts'
 import { type Message, messageKinds, orchestrationTypes } from '../domain/message.ts'
-import { messageField, numberField, optionalText, timeField, toTime } from './fields.ts'
+import { messageField, numberField, optionalText, senderField, timeField, toTime } from './fields.ts'
 
 const messageStatuses = ['pending', 'delivered', 'failed'] as const
 export const inboxLimitDefault = 10
@@ -26,11 +26,11 @@ export const messageSchema = z.object({
 export type MessageBody = z.infer<typeof messageSchema>
 
 /** Of `POST …/inbox/messages`; parameters stand in the query (upstream) or in a JSON body. */
-export const sendMessageParams = z.object({ message: messageField, sender_id: optionalText })
+export const sendMessageParams = z.object({ message: messageField, sender_id: senderField })
 /** Of `POST …/input`. Without `orchestration_type` the text is typed as it is. */
 export const inputParams = z.object({
   message: messageField,
-  sender_id: optionalText,
+  sender_id: senderField,
   orchestration_type: optionalText.pipe(z.enum(orchestrationTypes).optional()),
 })
 export const keyParams = z.object({ key: z.string().min(1).max(32) })

@@ -12,6 +12,7 @@ import {
   listField,
   messageField,
   optionalText,
+  senderField,
   terminalIdField,
   timeField,
   toTime,
@@ -77,7 +78,7 @@ export const createTerminalBody = z.object({
   metadata: metadataField.nullish(),
   initial_message: messageField.nullish(),
   initial_message_orchestration_type: z.enum(orchestrationTypes).nullish(),
-  initial_message_sender_id: z.string().nullish(),
+  initial_message_sender_id: senderField,
   /** Ours: environment of the launching client; its PATH decides which program is found. */
   client_env: z.record(z.string(), z.string()).nullish(),
 })

@@ -1,0 +1,67 @@
+/**
+ * What an agent may do. A person may do everything; a terminal acts only as itself, sees its own team, and rules over
+ * no one outside it. This stops mix-ups and injected agents that use the tools, not a hostile process of the same user.
+ *
+ *  - reach: itself, its caller, its workers, its session: messages and reading.
+ *  - command: its workers and the others of its session, never itself (an agent must not answer its own permission prompt).
+ */
+import type { Actor, App } from '../app/app.ts'
+import { AppError } from '../domain/errors.ts'
+import { parseTerminalId, type TerminalId } from '../domain/ids.ts'
+import type { Job } from '../domain/job.ts'
+import type { Terminal } from '../domain/terminal.ts'
+
+type Kin = Pick<Terminal, 'id' | 'callerId' | 'sessionName'>
+
+/** Pure. */
+export function canReach(own: Kin, target: Kin): boolean {
+  return target.id === own.id || target.id === own.callerId || canCommand(own, target)
+}
+
+/** Pure. */
+export function canCommand(own: Kin, target: Kin): boolean {
+  return target.id !== own.id && (target.callerId === own.id || target.sessionName === own.sessionName)
+}
+
+/** Errors: NOT_FOUND, FORBIDDEN. */
+export function requireReach(app: App, actor: Actor, id: TerminalId): void {
+  const target = app.getTerminal(id).terminal
+  if (actor.kind === 'person' || canReach(app.getTerminal(actor.id).terminal, target)) return
+  throw new AppError('FORBIDDEN', `terminal ${actor.id} may not look into terminal ${id}: it is not of its team`)
+}
+
+/** Errors: NOT_FOUND, FORBIDDEN. */
+export function requireCommand(app: App, actor: Actor, id: TerminalId): void {
+  const target = app.getTerminal(id).terminal
+  if (actor.kind === 'person' || canCommand(app.getTerminal(actor.id).terminal, target)) return
+  const why = actor.id === id ? 'an agent does not do this to itself' : 'it is not of its team'
+  throw new AppError('FORBIDDEN', `terminal ${actor.id} may not act on terminal ${id}: ${why}`)
+}
+
+/** Errors: FORBIDDEN. */
+export function requirePerson(actor: Actor): void {
+  if (actor.kind === 'terminal') throw new AppError('FORBIDDEN', 'only a person may do this, not an agent')
+}
+
+/** Whoever sends or creates: an agent is itself, whatever it says. Errors: FORBIDDEN. */
+export function senderOf(actor: Actor, given: string | undefined, field = 'sender_id'): string | undefined {
+  if (actor.kind === 'person') return given
+  if (given === undefined || given === actor.id) return actor.id
+  throw new AppError('FORBIDDEN', `${field} must be ${actor.id}: an agent acts only as itself`)
+}
+
+/** As `senderOf`, for who gets a new worker's answer. Errors: FORBIDDEN, VALIDATION. */
+export function callerOf(actor: Actor, given: string | undefined): TerminalId | undefined {
+  const text = senderOf(actor, given, 'caller_id')
+  const id = text === undefined ? undefined : parseTerminalId(text)
+  if (text !== undefined && id === undefined)
+    throw new AppError('VALIDATION', 'caller_id: must be 8 hexadecimal digits')
+  return id
+}
+
+/** Errors: FORBIDDEN. */
+export function requireJobOf(actor: Actor, job: Job, may: 'read' | 'cancel'): void {
+  if (actor.kind === 'person' || job.callerId === actor.id) return
+  if (may === 'read' && job.workerId === actor.id) return
+  throw new AppError('FORBIDDEN', `job ${job.id} is not one of terminal ${actor.id}`)
+}
