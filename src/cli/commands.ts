@@ -1,0 +1,75 @@
+/**
+ * The commands of `cao`, in the order in which help shows them. A new command is a file beside this one and a
+ * line here. Files are loaded lazily: `cao ls` never reads the code of the others.
+ */
+import type { Command } from './command.ts'
+
+export type CommandEntry = {
+  readonly name: string
+  /** One line for the list of commands. */
+  readonly summary: string
+  readonly load: () => Promise<Command>
+}
+
+export const commandTable: readonly CommandEntry[] = [
+  {
+    name: 'launch',
+    summary: 'start an agent in a new session, with a first message if you like',
+    load: async () => (await import('./launch.ts')).launchCommand,
+  },
+  {
+    name: 'ls',
+    summary: 'list the agents and what each is doing',
+    load: async () => (await import('./ls.ts')).lsCommand,
+  },
+  {
+    name: 'attach',
+    summary: 'look at an agent in its own terminal (detach with Ctrl-b d)',
+    load: async () => (await import('./attach.ts')).attachCommand,
+  },
+  {
+    name: 'send',
+    summary: "type a message into an agent's composer and wait for the proof that it arrived",
+    load: async () => (await import('./send.ts')).sendCommand,
+  },
+  {
+    name: 'key',
+    summary: 'press one key in an agent',
+    load: async () => (await import('./key.ts')).keyCommand,
+  },
+  {
+    name: 'output',
+    summary: "print an agent's last answer, its screen or all it has printed",
+    load: async () => (await import('./output.ts')).outputCommand,
+  },
+  {
+    name: 'explain',
+    summary: 'say why an agent has the status it has, and where its messages are',
+    load: async () => (await import('./explain.ts')).explainCommand,
+  },
+  {
+    name: 'events',
+    summary: 'print what has happened, and with --follow what happens',
+    load: async () => (await import('./events.ts')).eventsCommand,
+  },
+  {
+    name: 'shutdown',
+    summary: 'end the agents of a session, or all of them',
+    load: async () => (await import('./shutdown.ts')).shutdownCommand,
+  },
+  {
+    name: 'server',
+    summary: 'run, start, stop or look at the server (agents go on without it)',
+    load: async () => (await import('./server.ts')).serverCommand,
+  },
+  {
+    name: 'doctor',
+    summary: 'check what CAO needs, and say what to do about what is missing',
+    load: async () => (await import('./doctor.ts')).doctorCommand,
+  },
+  {
+    name: 'demo',
+    summary: 'watch a small team at work, in a home of its own',
+    load: async () => (await import('./demo.ts')).demoCommand,
+  },
+]

@@ -1,0 +1,165 @@
+/** `cao doctor`: one line for each thing that CAO needs; a check is a function in the list below. */
+import { execFile } from 'node:child_process'
+import { constants } from 'node:fs'
+import { access, stat, statfs } from 'node:fs/promises'
+import type { Client } from '../client/client.ts'
+import { AppError, errorTable } from '../domain/errors.ts'
+import { protocolVersion } from '../protocol/version.ts'
+import { cleanLine } from './clean-text.ts'
+import type { CliContext, Command } from './command.ts'
+import { flagOption, takePositionals } from './parse-call.ts'
+import { printJson, printLine } from './print.ts'
+import { formatTable } from './table.ts'
+
+export type Finding = {
+  readonly what: string
+  readonly level: 'ok' | 'note' | 'fail'
+  /** What was found, and what to do about it. */
+  readonly detail: string
+}
+
+const nodeMajorMin = 24
+/** Units: bytes. */
+const freeBytesMin = 200 * 1024 * 1024
+const programLimitMs = 10_000
+
+export const doctorCommand: Command = {
+  usage: `cao doctor [--json]
+
+  Starts the server if none runs. Exit code 0 when nothing is missing that CAO can not do without.`,
+  options: {},
+  async run({ options, positionals, context }) {
+    takePositionals(positionals, [])
+    const findings = await examine(context)
+    if (flagOption(options, 'json')) await printJson(context, findings)
+    else await printLine(context, formatFindings(findings))
+    return findings.some(({ level }) => level === 'fail') ? errorTable.SETUP_MISSING.exitCode : 0
+  },
+}
+
+function formatFindings(findings: readonly Finding[]): string {
+  return formatTable(
+    [
+      { title: 'CHECK', text: ({ what }) => what },
+      { title: '', text: ({ level }) => level },
+      { title: 'FOUND', text: ({ detail }) => detail },
+    ],
+    findings,
+  )
+}
+
+async function examine(context: CliContext): Promise<readonly Finding[]> {
+  const local = [checkNode(), await checkTmux(), ...(await checkHome(context))]
+  let client: Client
+  try {
+    client = await context.openClient()
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return [...local, { what: 'server', level: 'fail', detail: error.message }]
+  }
+  return [
+    ...local,
+    ...(await checkServer(client, context)),
+    ...(await checkProviders(client)),
+    ...(await checkProfiles(client)),
+  ]
+}
+
+function checkNode(): Finding {
+  const { node } = process.versions
+  const isGood = Number(node.split('.')[0]) >= nodeMajorMin
+  return isGood
+    ? { what: 'node', level: 'ok', detail: node }
+    : { what: 'node', level: 'fail', detail: `${node} is too old: run CAO by bin/cao after "npm run setup"` }
+}
+
+/** 3.2a is the oldest whose behaviour is known. */
+export function judgeTmux(said: string): Finding {
+  const [, major, minor, letter = ''] = /^tmux (?:next-)?(\d+)\.(\d+)([a-z]?)/.exec(said) ?? []
+  if (major === undefined || minor === undefined) {
+    return { what: 'tmux', level: 'note', detail: `${cleanLine(said)}: a version that CAO does not know` }
+  }
+  const rank = Number(major) * 100 + Number(minor)
+  const isGood = rank > 302 || (rank === 302 && letter >= 'a')
+  return {
+    what: 'tmux',
+    level: isGood ? 'ok' : 'fail',
+    detail: isGood ? said : `${said} is too old: install tmux 3.2a or newer`,
+  }
+}
+
+async function checkTmux(): Promise<Finding> {
+  return new Promise((resolve) => {
+    execFile('tmux', ['-V'], { timeout: programLimitMs }, (error, stdout) => {
+      if (error === null) resolve(judgeTmux(stdout.trim()))
+      else
+        resolve({
+          what: 'tmux',
+          level: 'fail',
+          detail: 'tmux does not run: install it, for example "apt-get install tmux"',
+        })
+    })
+  })
+}
+
+async function checkHome({ layout }: CliContext): Promise<readonly Finding[]> {
+  const { home } = layout
+  try {
+    const { mode } = await stat(home)
+    await access(home, constants.R_OK | constants.W_OK | constants.X_OK)
+    const isPrivate = (mode & 0o077) === 0
+    const { bavail, bsize } = await statfs(home)
+    const free = bavail * bsize
+    return [
+      isPrivate
+        ? { what: 'home', level: 'ok', detail: home }
+        : { what: 'home', level: 'fail', detail: `${home} is open to other users: chmod 700 ${home}` },
+      {
+        what: 'disk',
+        level: free >= freeBytesMin ? 'ok' : 'fail',
+        detail: `${Math.floor(free / 1024 / 1024)} MiB free${free >= freeBytesMin ? '' : ': make room, or messages will be refused'}`,
+      },
+    ]
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error
+    if (error.code === 'ENOENT') return [{ what: 'home', level: 'ok', detail: `${home} will be created` }]
+    return [
+      { what: 'home', level: 'fail', detail: `${home} can not be used (${String(error.code)}): check its permissions` },
+    ]
+  }
+}
+
+async function checkServer(client: Client, { programs }: CliContext): Promise<readonly Finding[]> {
+  const health = await client.health()
+  const isSame = health.version === programs.version && health.protocol_version === protocolVersion
+  const server: Finding = isSame
+    ? { what: 'server', level: 'ok', detail: `pid ${health.pid ?? '?'}, version ${health.version}` }
+    : {
+        what: 'server',
+        level: 'note',
+        detail: `version ${health.version}, this command is ${programs.version}: "cao server stop", then any command`,
+      }
+  const { backend } = health
+  if (backend === undefined) return [server]
+  const level = backend.state === 'gone' ? 'fail' : 'ok'
+  return [server, { what: 'backend', level, detail: `${backend.name} ${backend.version}, ${backend.state}` }]
+}
+
+async function checkProviders(client: Client): Promise<readonly Finding[]> {
+  const providers = await client.listProviders()
+  return providers.map(({ name, binary, hint }) =>
+    binary === null
+      ? { what: name, level: 'note', detail: `not installed${hint === null ? '' : `: ${hint}`}` }
+      : { what: name, level: 'ok', detail: binary },
+  )
+}
+
+async function checkProfiles(client: Client): Promise<readonly Finding[]> {
+  const profiles = await client.listProfiles()
+  const broken = profiles.filter(({ loadable }) => !loadable).map(({ name }) => name)
+  return [
+    broken.length === 0
+      ? { what: 'profiles', level: 'ok', detail: profiles.map(({ name }) => name).join(', ') }
+      : { what: 'profiles', level: 'note', detail: `can not be read: ${broken.join(', ')}` },
+  ]
+}

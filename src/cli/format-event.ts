@@ -1,0 +1,64 @@
+/**
+ * One event as one sentence for a person. Everything that comes from outside is cleaned. Pure.
+ * `label` names an agent: its id alone, or with the profile where the reader knows it.
+ */
+import { unreachable } from '../lib/assert.ts'
+import type { EventBody } from '../protocol/event.ts'
+import { cleanLine } from './clean-text.ts'
+
+export type Label = (terminalId: string) => string
+
+export const plainLabel: Label = (terminalId) => terminalId
+
+const because = (text: string | null, before = ': '): string =>
+  text === null || text === '' ? '' : `${before}${cleanLine(text)}`
+
+export function formatEvent(event: EventBody, label: Label = plainLabel): string {
+  switch (event.type) {
+    case 'session.created':
+      return `session ${event.session_name} was created`
+    case 'session.deleted':
+      return `session ${event.session_name} was ended`
+    case 'terminal.created': {
+      const who = event.caller_id === null ? '' : `, called by ${label(event.caller_id)}`
+      const what = `${cleanLine(event.profile_name)} (${event.provider})`
+      return `${label(event.terminal_id)} was started: ${what} in ${event.session_name}${who}`
+    }
+    case 'terminal.life_changed':
+      return `${label(event.terminal_id)} is ${event.to} (was ${event.from})${because(event.detail)}`
+    case 'terminal.status_changed': {
+      const evidence = event.because === null ? '' : ` [${cleanLine(event.because)}]`
+      return `${label(event.terminal_id)} is ${event.to} (${event.reason})${because(event.detail)}${evidence}`
+    }
+    case 'message.queued':
+      return `message ${event.message_id} (${event.kind}) from ${nameSender(event.sender_id, label)} waits for ${label(event.receiver_id)}`
+    case 'message.state_changed':
+      return `message ${event.message_id} (${event.kind}) to ${label(event.receiver_id)} is ${event.to}${because(event.detail)}`
+    case 'job.created': {
+      const who = event.caller_id === null ? 'a person' : label(event.caller_id)
+      return `${event.job_id} (${event.kind}) was asked for by ${who}: ${cleanLine(event.profile_name)}`
+    }
+    case 'job.state_changed': {
+      const worker = event.worker_id === null ? '' : ` with ${label(event.worker_id)}`
+      return `${event.job_id} (${event.kind})${worker} is ${event.to}${because(event.detail)}`
+    }
+    case 'question.opened': {
+      const options = event.options.length === 0 ? '' : ` [${event.options.map(cleanLine).join(' | ')}]`
+      return `${label(event.terminal_id)} asks (${event.question_id}): ${cleanLine(event.text)}${options}`
+    }
+    case 'question.closed':
+      return `question ${event.question_id} of ${label(event.terminal_id)} is closed${because(event.answer, ', answered ')}`
+    case 'backend.ready':
+      return `${event.backend} is ready (${event.instance_id})`
+    case 'backend.lost':
+      return `${event.backend} is gone with ${event.terminal_count} agents: ${cleanLine(event.reason)}`
+    case 'recovery.finished':
+      return `after ${event.took_ms} ms all agents are known again: ${event.adopted} adopted, ${event.lost} lost, ${event.failed} failed`
+    default:
+      return unreachable(event)
+  }
+}
+
+const isTerminalId = (text: string): boolean => /^[a-f0-9]{8}$/.test(text)
+const nameSender = (senderId: string, label: Label): string =>
+  isTerminalId(senderId) ? label(senderId) : cleanLine(senderId)

@@ -1,0 +1,18 @@
+/** `cao key`: one key stroke, for dialogs and menus. */
+import type { Command } from './command.ts'
+import { flagOption, takePositionals } from './parse-call.ts'
+import { printJson } from './print.ts'
+
+export const keyCommand: Command = {
+  usage: `cao key TERMINAL KEY
+
+  KEY is one of Enter Escape Tab Space Up Down Left Right, a single letter or digit, or with C-, M- or S- before it.`,
+  options: {},
+  async run({ options, positionals, context }) {
+    const { TERMINAL: id = '', KEY: key = '' } = takePositionals(positionals, ['TERMINAL', 'KEY'])
+    const client = await context.openClient()
+    const pressed = await client.pressKey(id, key, { signal: context.signal })
+    if (flagOption(options, 'json')) await printJson(context, pressed)
+    return 0
+  },
+}

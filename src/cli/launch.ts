@@ -1,0 +1,223 @@
+/**
+ * `cao launch`: an agent in a session of its own. With `--headless` the message is a job, and its answer is all that
+ * stands on stdout; without, the message is typed and the person is put in front of the agent.
+ */
+import { randomUUID } from 'node:crypto'
+import { resolve } from 'node:path'
+import type { Client } from '../client/client.ts'
+import { AppError, type ErrorCode } from '../domain/errors.ts'
+import { roles, roleTools } from '../domain/profile.ts'
+import type { JobBody } from '../protocol/job.ts'
+import type { ProfileBody } from '../protocol/profile.ts'
+import type { CreateSessionParams, TerminalBody } from '../protocol/terminal.ts'
+import { jobWaitMaxS, stepTimeoutDefaultS } from '../protocol/version.ts'
+import { attachTo } from './attach.ts'
+import { cleanLine } from './clean-text.ts'
+import type { CliContext, Command, OptionValues } from './command.ts'
+import { flagOption, numberOption, takePositionals, textOption, textsOption } from './parse-call.ts'
+import { printAgentText, printJson, printLine } from './print.ts'
+import { formatSent } from './send.ts'
+
+export const launchCommand: Command = {
+  usage: `cao launch [MESSAGE] --agents NAME [OPTIONS]
+
+  --agents NAME             profile of the agent: code_supervisor, developer, reviewer or one of your own
+  --provider NAME           which CLI it is; else the profile's, else the first that is installed
+  --session-name NAME       name of the session; "cao-" is put before it
+  --working-directory DIR   where it works (the current directory)
+  --model NAME              model, as the CLI spells it
+  --allowed-tools TOOL      may be given several times; else the profile's, else its role's
+  --env KEY=VALUE           may be given several times; environment of the agents of this session
+  --headless                give it MESSAGE, wait, print its answer and nothing else
+  --async                   with --headless: do not wait, print the id of the agent
+  --timeout S               with --headless: how long to wait for the answer (${stepTimeoutDefaultS})
+  --auto-approve            do not ask before the launch
+  --yolo                    no tool limits at all, and do not ask
+  --json                    print the agent (and its answer) as JSON; does not attach`,
+  options: {
+    agents: { type: 'string' },
+    provider: { type: 'string' },
+    'session-name': { type: 'string' },
+    'working-directory': { type: 'string' },
+    model: { type: 'string' },
+    'allowed-tools': { type: 'string', multiple: true },
+    env: { type: 'string', multiple: true },
+    headless: { type: 'boolean' },
+    async: { type: 'boolean' },
+    timeout: { type: 'string' },
+    'auto-approve': { type: 'boolean' },
+    yolo: { type: 'boolean' },
+  },
+  async run({ options, positionals, context }) {
+    const { MESSAGE: message } = takePositionals<'MESSAGE'>(positionals, [], ['MESSAGE'])
+    const params = readParams(options, context)
+    const isHeadless = flagOption(options, 'headless')
+    if (isHeadless && (message ?? '') === '') {
+      throw new AppError('BAD_REQUEST', '--headless needs a MESSAGE: what should the agent do?')
+    }
+    if (!isHeadless && flagOption(options, 'async')) {
+      throw new AppError('BAD_REQUEST', '--async goes with --headless')
+    }
+    const timeoutS = numberOption(options, 'timeout') ?? stepTimeoutDefaultS
+    const isJson = flagOption(options, 'json')
+    const client = await context.openClient()
+    if (!isHeadless && !isJson) await askBefore(client, params, { options, context })
+    const terminal = await client.createSession(params, { signal: context.signal })
+    const launched: Launched = { client, context, terminal, isJson }
+    if (message === undefined || message === '') return openFor(launched)
+    if (!isHeadless) return typeAndOpen(launched, message)
+    return runHeadless(launched, { message, timeoutS, isAsync: flagOption(options, 'async') })
+  },
+}
+
+function readParams(options: OptionValues, context: CliContext): CreateSessionParams {
+  const profile = textOption(options, 'agents')
+  if (profile === undefined || profile === '') {
+    throw new AppError('BAD_REQUEST', '--agents NAME is missing: say which profile, for example --agents developer')
+  }
+  const tools = flagOption(options, 'yolo') ? ['*'] : textsOption(options, 'allowed-tools')
+  const env = textsOption(options, 'env')
+  return {
+    agent_profile: profile,
+    provider: textOption(options, 'provider'),
+    session_name: textOption(options, 'session-name'),
+    working_directory: resolve(context.cwd, textOption(options, 'working-directory') ?? '.'),
+    allowed_tools: tools.length === 0 ? undefined : [...tools],
+    model: textOption(options, 'model'),
+    env_vars: env.length === 0 ? undefined : Object.fromEntries(env.map(parseAssignment)),
+    client_env: readClientEnv(context.env),
+  }
+}
+
+/** As upstream: an ASCII identifier, a value under 2 KiB. */
+const envValueBytesMax = 2048
+
+export function parseAssignment(text: string): [string, string] {
+  const cut = text.indexOf('=')
+  const key = text.slice(0, Math.max(0, cut))
+  const value = text.slice(cut + 1)
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(key)) {
+    throw new AppError(
+      'BAD_REQUEST',
+      `--env takes KEY=VALUE, KEY of letters, digits and _, and not "${cut < 0 ? text : key}"`,
+    )
+  }
+  if (Buffer.byteLength(value) >= envValueBytesMax) {
+    throw new AppError(
+      'BAD_REQUEST',
+      `the value of --env ${key} has ${envValueBytesMax} bytes or more; put it into a file`,
+    )
+  }
+  return [key, value]
+}
+
+/** Our whole environment but what belongs to a terminal of ours; the server picks from it what agents may have. */
+function readClientEnv(env: CliContext['env']): Record<string, string> {
+  const entries = Object.entries(env).filter(([name, value]) => value !== undefined && !/^(CAO_|TMUX)/.test(name))
+  return Object.fromEntries(entries) as Record<string, string>
+}
+
+type Asking = { readonly options: OptionValues; readonly context: CliContext }
+
+async function askBefore(client: Client, params: CreateSessionParams, { options, context }: Asking): Promise<void> {
+  if (!context.isTerminal.stdin || !context.isTerminal.stdout) return
+  if (flagOption(options, 'auto-approve') || flagOption(options, 'yolo')) return
+  const profile = await client.getProfile(params.agent_profile, { signal: context.signal })
+  const list = (params.allowed_tools === undefined ? toolsOf(profile) : [params.allowed_tools].flat()).join(', ')
+  context.note(`${params.agent_profile} in ${params.working_directory}, tools: ${cleanLine(list)}`)
+  const answer = await context.ask('Start it? [Y/n] ')
+  if (!/^(y|yes|)$/i.test(answer.trim())) throw new AppError('BAD_REQUEST', 'not started')
+}
+
+function toolsOf(profile: ProfileBody): readonly string[] {
+  const role = profile['role']
+  const allowedTools = profile['allowedTools']
+  if (Array.isArray(allowedTools)) return allowedTools.map(String)
+  return roleTools[roles.find((known) => known === role) ?? 'developer']
+}
+
+type Launched = {
+  readonly client: Client
+  readonly context: CliContext
+  readonly terminal: TerminalBody
+  readonly isJson: boolean
+}
+
+async function openFor({ client, context, terminal, isJson }: Launched): Promise<number> {
+  if (isJson) {
+    await printJson(context, terminal)
+    return 0
+  }
+  context.note(`${describe(terminal)}; "cao ls" shows it, "cao shutdown --session ${terminal.session_name}" ends it`)
+  const { argv } = await client.attachArgv(terminal.id, { signal: context.signal })
+  return attachTo(context, argv)
+}
+
+const describe = ({ id, session_name, agent_profile, provider }: TerminalBody): string =>
+  `${cleanLine(agent_profile)} (${provider}) runs as ${id} in ${session_name}`
+
+async function typeAndOpen(launched: Launched, message: string): Promise<number> {
+  const { client, context, terminal } = launched
+  const sent = await client.sendInput(terminal.id, { message, sender_id: 'user' }, { signal: context.signal })
+  context.note(formatSent(sent))
+  return openFor(launched)
+}
+
+type Task = { readonly message: string; readonly timeoutS: number; readonly isAsync: boolean }
+
+async function runHeadless(launched: Launched, task: Task): Promise<number> {
+  const { client, context, terminal, isJson } = launched
+  const job = await startJob(launched, task)
+  if (task.isAsync) {
+    if (isJson) await printJson(context, { ...terminal, job_id: job.id })
+    else await printLine(context, terminal.id)
+    return 0
+  }
+  const ended = await waitForEnd(client, job, context.signal)
+  if (isJson) await printJson(context, { ...terminal, job_id: job.id, state: ended.state, output: ended.output })
+  if (ended.state !== 'answered') throw describeEnd(ended, terminal)
+  if (!isJson) await printAgentText(context, ended.output ?? '')
+  return 0
+}
+
+/** Ends the session again when the job can not even be started: nothing of a failed launch stays. */
+async function startJob({ client, context, terminal }: Launched, task: Task): Promise<JobBody> {
+  try {
+    return await client.startJob(
+      {
+        kind: 'handoff',
+        agent_profile: terminal.agent_profile,
+        message: task.message,
+        session_name: terminal.session_name,
+        reuse_terminal_id: terminal.id,
+        teardown: false,
+        timeout: task.timeoutS,
+        // Asking twice, after a broken connection, finds the same job.
+        request_key: randomUUID(),
+      },
+      { signal: context.signal },
+    )
+  } catch (error) {
+    await client.deleteSession(terminal.session_name)
+    throw error
+  }
+}
+
+async function waitForEnd(client: Client, started: JobBody, signal: AbortSignal): Promise<JobBody> {
+  let job = started
+  while (job.is_open) job = await client.getJob(job.id, jobWaitMaxS, { signal })
+  return job
+}
+
+const codeOfState: Readonly<Partial<Record<JobBody['state'], ErrorCode>>> = {
+  timed_out: 'TIMEOUT',
+  cancelled: 'CONFLICT',
+}
+
+function describeEnd(job: JobBody, { id, session_name }: TerminalBody): AppError {
+  const why = job.failure === null ? job.state.replace('_', ' ') : cleanLine(job.failure)
+  return new AppError(
+    codeOfState[job.state] ?? 'WORKER_FAILED',
+    `no answer: ${why}; the agent ${id} is left for you to look at ("cao explain ${id}", "cao shutdown --session ${session_name}")`,
+  )
+}

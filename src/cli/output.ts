@@ -1,0 +1,29 @@
+/** `cao output`: what an agent has said or shows. */
+import { AppError } from '../domain/errors.ts'
+import type { Command } from './command.ts'
+import { flagOption, takePositionals, textOption } from './parse-call.ts'
+import { printAgentText, printJson } from './print.ts'
+
+const modes = ['last', 'full', 'screen'] as const
+type Mode = (typeof modes)[number]
+const isMode = (text: string): text is Mode => (modes as readonly string[]).includes(text)
+
+export const outputCommand: Command = {
+  usage: `cao output TERMINAL [--mode last|full|screen] [--json]
+
+  --mode last    the agent's last answer, from its own records where it has some (this is the default)
+  --mode screen  what a person would see now
+  --mode full    all it has printed, escape sequences included
+  --json         with where the text was read`,
+  options: { mode: { type: 'string' } },
+  async run({ options, positionals, context }) {
+    const { TERMINAL: id = '' } = takePositionals(positionals, ['TERMINAL'])
+    const mode = textOption(options, 'mode') ?? 'last'
+    if (!isMode(mode)) throw new AppError('BAD_REQUEST', `--mode is one of ${modes.join(', ')}, and not "${mode}"`)
+    const client = await context.openClient()
+    const output = await client.readOutput(id, mode, { signal: context.signal })
+    if (flagOption(options, 'json')) await printJson(context, output)
+    else await printAgentText(context, output.output)
+    return 0
+  },
+}
