@@ -28,7 +28,7 @@ export const connectionLimits = {
   commandTimeoutMs: 10_000,
   openTimeoutMs: 5_000,
   closeTimeoutMs: 1_000,
-  /** From the client's exit until its last output is given up. */
+  /** From the first sign of the client's end until the rest of its output is given up. */
   drainMs: 50,
 } as const
 
@@ -91,7 +91,8 @@ export class TmuxConnection implements Runner {
     this.#notifications = new Emitter(options.onListenerError)
     this.onNotification = this.#notifications.on
     child.stdout.on('data', (bytes: Buffer) => this.#take(bytes))
-    child.stdout.once('end', () => this.#end())
+    // What it last said may come on the other pipe: both are read to their end, for a bounded time.
+    child.stdout.once('end', () => this.#endSoon())
     child.stderr.on('data', (bytes: Buffer) => {
       this.#errorText = `${this.#errorText}${bytes.toString('utf8')}`.slice(-2_000)
     })
@@ -104,8 +105,9 @@ export class TmuxConnection implements Runner {
     })
     child.once('exit', () => {
       this.#childGone.resolve()
-      this.#clock.after(connectionLimits.drainMs, () => this.#end())
+      this.#endSoon()
     })
+    child.once('close', () => this.#end())
   }
 
   /** Resolves once, when the connection has ended for whatever reason. */
@@ -150,7 +152,7 @@ export class TmuxConnection implements Runner {
     this.#child.stdin.end()
     using _deadline = this.#clock.after(connectionLimits.closeTimeoutMs, () => this.abandon('did not detach in time'))
     await this.#childGone.promise
-    this.#end()
+    await this.#closed.promise
   }
 
   /** Ends the client process without waiting. */
@@ -191,6 +193,10 @@ export class TmuxConnection implements Runner {
       case 'stray':
         return
     }
+  }
+
+  #endSoon(): void {
+    this.#clock.after(connectionLimits.drainMs, () => this.#end())
   }
 
   #end(): void {

@@ -4,6 +4,7 @@
  * between. Any pane mode is left first, since it would swallow keys.
  * "Done" means that tmux took it; no tmux can tell that the program read it.
  */
+import { assert } from '../lib/assert.ts'
 import { classifyClientError } from './client-error.ts'
 import { isKeyName } from './key-names.ts'
 import { makeNonce } from './nonce.ts'
@@ -20,16 +21,43 @@ export type InputOutcome =
   | { readonly kind: 'failed'; readonly detail: string }
   | Unavailable
 
-/** One line that runs `commands` only when the pane lives and takes input, and prints what it found. */
+export type InputTarget = {
+  readonly paneId: string
+  /**
+   * The pane must carry this option with this value, else it counts as gone: pane ids start again
+   * at %0 when a server does. Letters, digits, - and _ only.
+   */
+  readonly tag: { readonly option: string; readonly value: string }
+}
+
+/** One line that runs `commands` only when the pane is the tagged one, lives and takes input, and prints what it found. */
 export function guardedInputLine(
-  paneId: string,
+  target: InputTarget,
   commands: readonly string[],
   otherwise: readonly string[] = [],
 ): string {
-  const target = paneTarget(paneId)
-  const refuse = [...otherwise, `display-message -p -t ${target} '#{?pane_dead,dead,input-off}'`].join(' ; ')
-  const act = [`copy-mode -q -t ${target}`, ...commands, 'display-message -p done'].join(' ; ')
-  return `if-shell -F -t ${target} '#{||:#{pane_dead},#{pane_input_off}}' ${quote(refuse)} ${quote(act)}`
+  const pane = paneTarget(target.paneId)
+  const refuse = (verdict: string) => [...otherwise, `display-message -p -t ${pane} '${verdict}'`].join(' ; ')
+  const act = [`copy-mode -q -t ${pane}`, ...commands, 'display-message -p done'].join(' ; ')
+  const isDeaf = '#{||:#{pane_dead},#{pane_input_off}}'
+  const checked = `if-shell -F -t ${pane} '${isDeaf}' ${quote(refuse('#{?pane_dead,dead,input-off}'))} ${quote(act)}`
+  return `if-shell -F -t ${pane} ${tagCondition(target)} ${quote(checked)} ${quote(refuse('gone'))}`
+}
+
+function tagCondition({ tag }: InputTarget): string {
+  assert(/^@[a-z0-9_]+$/.test(tag.option) && /^[A-Za-z0-9_-]+$/.test(tag.value), 'a tag is a plain word')
+  return quote(`#{==:#{${tag.option}},${tag.value}}`)
+}
+
+/** Ends the pane, when it is the tagged one. `done` or `gone`; its processes get HUP. */
+export function killTaggedPane(runner: Runner, target: InputTarget): Promise<InputOutcome> {
+  const pane = paneTarget(target.paneId)
+  const kill = quote(`kill-pane -t ${pane} ; display-message -p done`)
+  return runGuarded(
+    runner,
+    `if-shell -F -t ${pane} ${tagCondition(target)} ${kill} 'display-message -p gone'`,
+    undefined,
+  )
 }
 
 async function runGuarded(runner: Runner, line: string, timeoutMs: number | undefined): Promise<InputOutcome> {
@@ -41,12 +69,12 @@ async function runGuarded(runner: Runner, line: string, timeoutMs: number | unde
   }
   const printed = outcome.replies.map(replyText).filter((text) => text !== '')
   const verdict = printed.at(-1)
-  if (verdict === 'done' || verdict === 'dead' || verdict === 'input-off') return { kind: verdict }
+  if (verdict === 'done' || verdict === 'gone' || verdict === 'dead' || verdict === 'input-off')
+    return { kind: verdict }
   return { kind: 'failed', detail: `tmux did not say what it did: ${printed.join(' | ').slice(0, 200)}` }
 }
 
-export type PasteRequest = {
-  readonly paneId: string
+export type PasteRequest = InputTarget & {
   /** Absolute path of a file that tmux can read; its bytes are pasted as they are. */
   readonly path: string
   /** Wrap in bracket marks where the program asked for them (DECSET 2004). */
@@ -59,12 +87,13 @@ export async function pasteFile(runner: Runner, request: PasteRequest): Promise<
   const buffer = `cao-${makeNonce()}`
   const target = paneTarget(request.paneId)
   const paste = `paste-buffer ${request.isBracketed ? '-p ' : ''}-r -d -b ${buffer} -t ${target}`
-  const line = guardedInputLine(request.paneId, [paste], [`delete-buffer -b ${buffer}`])
+  const line = guardedInputLine(request, [paste], [`delete-buffer -b ${buffer}`])
   const outcome = await runGuarded(
     runner,
     `load-buffer -b ${buffer} ${quote(request.path)} ; ${line}`,
     request.timeoutMs,
   )
+  // A sequence that failed half-way did not come to its own clean-up.
   if (outcome.kind === 'gone' || outcome.kind === 'failed') await runner.run(`delete-buffer -b ${buffer}`)
   return outcome
 }
@@ -76,19 +105,19 @@ export type PressOutcome = InputOutcome | { readonly kind: 'unknown-key'; readon
 /** Presses keys and types texts in order, as one command. A name that tmux might type literally is refused before anything is sent. */
 export async function pressKeys(
   runner: Runner,
-  paneId: string,
+  target: InputTarget,
   strokes: readonly Stroke[],
   timeoutMs?: number,
 ): Promise<PressOutcome> {
-  const target = paneTarget(paneId)
+  const pane = paneTarget(target.paneId)
   const commands: string[] = []
   for (const stroke of strokes) {
     if (stroke.kind === 'key') {
       if (!isKeyName(stroke.name)) return { kind: 'unknown-key', name: stroke.name }
-      commands.push(`send-keys -t ${target} ${quote(stroke.name)}`)
+      commands.push(`send-keys -t ${pane} ${quote(stroke.name)}`)
     } else if (stroke.text !== '') {
-      commands.push(`send-keys -l -t ${target} -- ${quote(stroke.text)}`)
+      commands.push(`send-keys -l -t ${pane} -- ${quote(stroke.text)}`)
     }
   }
-  return runGuarded(runner, guardedInputLine(paneId, commands), timeoutMs)
+  return runGuarded(runner, guardedInputLine(target, commands), timeoutMs)
 }

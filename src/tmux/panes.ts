@@ -61,7 +61,7 @@ export async function readPane(runner: Runner, paneId: string, tagOption: string
 }
 
 /** Ends the pane: its processes get HUP. The window goes with its last pane, the session with its last window. */
-export function killPane(runner: Runner, paneId: string): Promise<CommandOutcome> {
+export async function killPane(runner: Runner, paneId: string): Promise<CommandOutcome> {
   return runSilent(runner, `kill-pane -t ${paneTarget(paneId)}`)
 }
 
@@ -69,19 +69,24 @@ export function killPane(runner: Runner, paneId: string): Promise<CommandOutcome
  * Arms, or with '' ends, the command that gets a copy of the pane's output. Replacing one that
  * works loses output; on a dead pane it fails.
  */
-export function pipePane(runner: Runner, paneId: string, shellCommand: string): Promise<CommandOutcome> {
+export async function pipePane(runner: Runner, paneId: string, shellCommand: string): Promise<CommandOutcome> {
   const target = paneTarget(paneId)
   if (shellCommand === '') return runSilent(runner, `pipe-pane -t ${target}`)
   return runSilent(runner, `pipe-pane -O -t ${target} ${quote(escapeFormatAndTime(shellCommand))}`)
 }
 
 /** Names a window; any text, taken literally. */
-export function renameWindow(runner: Runner, windowId: string, name: string): Promise<CommandOutcome> {
+export async function renameWindow(runner: Runner, windowId: string, name: string): Promise<CommandOutcome> {
   return runSilent(runner, `rename-window -t ${windowTarget(windowId)} -- ${quote(escapeFormat(name))}`)
 }
 
 /** Sets a user option (@name) of a pane; it stays over rename, move, break, join and death. */
-export function setPaneOption(runner: Runner, paneId: string, name: string, value: string): Promise<CommandOutcome> {
+export async function setPaneOption(
+  runner: Runner,
+  paneId: string,
+  name: string,
+  value: string,
+): Promise<CommandOutcome> {
   return runSilent(runner, `set-option -p -t ${paneTarget(paneId)} ${quote(name)} ${quote(value)}`)
 }
 
@@ -96,7 +101,7 @@ export async function readPaneOption(runner: Runner, paneId: string, name: strin
 }
 
 /** `done` when the session of exactly that name exists, `gone` when not. */
-export function hasSession(runner: Runner, name: string): Promise<CommandOutcome> {
+export async function hasSession(runner: Runner, name: string): Promise<CommandOutcome> {
   return runSilent(runner, `has-session -t ${sessionTarget(name)}`)
 }
 

@@ -1,15 +1,15 @@
 /**
- * Reading a paste buffer over a control connection. tmux 3.2a and 3.3a print it with backslashes
- * and control bytes escaped, later ones raw; which it is gets asked once per connection, because
+ * Reading a paste buffer over a control connection. tmux 3.2a and 3.3a print it with backslashes,
+ * control bytes and the $ of $name escaped, later ones raw; which it is gets asked once per connection, because
  * distributions patch. One newline too many ends the print in all of them.
- * Source: cmd-save-buffer.c (show-buffer), vis(3) with VIS_OCTAL | VIS_CSTYLE.
+ * Source: cmd-save-buffer.c (show-buffer), utf8.c (utf8_strvis), vis(3) with VIS_OCTAL | VIS_CSTYLE.
  */
 import { quote } from './quote.ts'
 
 export type BufferEncoding = 'raw' | 'escaped'
 
 const probeName = 'cao-probe'
-const probeValue = 'a\\b'
+const probeValue = 'a\\b$c'
 
 /** Three commands; the second reply is what `judgeBufferProbe` takes. */
 export const bufferProbeLine = `set-buffer -b ${probeName} ${quote(probeValue)} ; show-buffer -b ${probeName} ; delete-buffer -b ${probeName}`
@@ -28,6 +28,8 @@ const letters: Readonly<Record<string, number>> = {
   r: 0x0d,
   s: 0x20,
   '\\': 0x5c,
+  // Written before a dollar sign that would begin a variable.
+  $: 0x24,
 }
 const backslash = 0x5c
 
