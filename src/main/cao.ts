@@ -11,8 +11,8 @@ import { systemClock } from '../async/clock-system.ts'
 import type { CliContext, Programs } from '../cli/command.ts'
 import { readAll } from '../cli/read-stdin.ts'
 import { runCli } from '../cli/run-cli.ts'
+import { version } from '../lib/version.ts'
 import { layoutOf, resolveHome } from '../protocol/home.ts'
-import { version } from './version.ts'
 
 /** The checkout or package: where `bin/` is, seen from the bundle in dist/ and from src/main/ alike. */
 function findRoot(): string {
