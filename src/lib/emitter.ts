@@ -20,7 +20,8 @@ export class Emitter<T> {
 
   /** A listener removed meanwhile is not called any more; one added meanwhile hears of the next value. */
   emit(value: T): void {
-    for (const listener of [...this.#listeners]) {
+    const present = [...this.#listeners]
+    for (const listener of present) {
       if (!this.#listeners.has(listener)) continue
       try {
         listener.call(value)
