@@ -1,0 +1,49 @@
+/** The scripted agent as a provider like any other: the demo, the tests and the benches run on it. */
+import type { Provider } from '../provider.ts'
+import { planScriptedLaunch } from './launch.ts'
+import { planScriptedAnswer, readScriptedScreen } from './screen.ts'
+import { ScriptedSignals } from './signals.ts'
+
+export type ScriptedProviderOptions = {
+  /** argv of the agent program, the first word an absolute path: our own Node and its entry file. */
+  readonly agentArgv: readonly string[]
+}
+
+export function createScriptedProvider(options: ScriptedProviderOptions): Provider {
+  const [program, ...rest] = options.agentArgv
+  return {
+    name: 'scripted',
+    title: 'Scripted agent',
+    capabilities: new Set(['proof-of-body', 'exact-answer', 'resume']),
+    announces: { hook: ['turn_started', 'turn_ended', 'waiting', 'question_closed'] },
+    quirks: {
+      settleMs: 0,
+      startupLimitMs: 15_000,
+      hungAfterMs: 120_000,
+      submit: [{ kind: 'key', name: 'Enter' }],
+      interrupt: [{ kind: 'key', name: 'Escape' }],
+      clear: [{ kind: 'key', name: 'C-u' }],
+      exit: [
+        { keys: [{ kind: 'key', name: 'Escape' }], pauseMs: 100 },
+        { keys: [{ kind: 'key', name: 'C-u' }], pauseMs: 50 },
+        {
+          keys: [
+            { kind: 'text', text: '/exit' },
+            { kind: 'key', name: 'Enter' },
+          ],
+          pauseMs: 0,
+        },
+      ],
+    },
+    findProgram: () =>
+      Promise.resolve(
+        program === undefined
+          ? { kind: 'missing', hint: 'this installation was built without its scripted agent' }
+          : { kind: 'found', path: program },
+      ),
+    planLaunch: (request) => Promise.resolve(planScriptedLaunch(request, [program ?? '', ...rest])),
+    readScreen: readScriptedScreen,
+    openSignals: (context) => new ScriptedSignals(context),
+    planAnswer: planScriptedAnswer,
+  }
+}
