@@ -1,0 +1,128 @@
+/**
+ * Puts the use cases together and implements `App`. Start-up order: backend ready → recovery (panes matched with
+ * rows) → outbox → open jobs. Until `start` has ended the server does not listen, so nobody meets half a CAO.
+ */
+import type { Clock } from '../async/clock.ts'
+import { Scope } from '../async/scope.ts'
+import { deadlineSignal } from '../async/wait.ts'
+import type { BackendFacts, BackendLost } from '../backend/backend.ts'
+import type { RandomHex } from '../domain/ids.ts'
+import { Ladder } from '../inbox/ladder.ts'
+import type { Log } from '../lib/log.ts'
+import { Capabilities } from './capabilities.ts'
+import type { AppContext, Shims } from './context.ts'
+import { Deleter, noteExit, noteLost } from './end-terminal.ts'
+import { EventStream } from './event-stream.ts'
+import { Jobs } from './jobs.ts'
+import { LocalApp } from './local-app.ts'
+import { queueMessage, tellSender } from './mailbox.ts'
+import { followOutbox, ingestOutbox } from './outbox.ts'
+import { recover } from './recover.ts'
+import type { RuntimeListeners } from './runtime.ts'
+import { closeIfEmpty } from './sessions.ts'
+import { startWorker } from './start-worker.ts'
+
+export type AppOptions = Pick<
+  AppContext,
+  'store' | 'backend' | 'providers' | 'profiles' | 'layout' | 'socketPath' | 'serverEnv'
+> & { readonly clock: Clock; readonly log: Log; readonly random: RandomHex; readonly shims: Shims }
+
+const recoveryLimitMs = 60_000
+const backendLimitMs = 20_000
+
+export type RunningApp = AsyncDisposable & { readonly app: LocalApp; readonly capabilities: Capabilities }
+
+/** Starts everything and resolves when CAO is whole. Errors: BACKEND_GONE, SETUP_MISSING. Owns: dispose stops CAO and leaves every agent alone. */
+export async function startApp(options: AppOptions): Promise<RunningApp> {
+  const { store, clock, log, backend } = options
+  await using stack = new AsyncDisposableStack()
+  const events = new EventStream(store, log)
+  const scope = stack.use(
+    new Scope(clock, (name, error) => log.write('error', 'loop crashed', { name, error: String(error) })),
+  )
+  const ladder = new Ladder({ store, clock, log, announce: events.announce })
+  const context: AppContext = {
+    ...options,
+    events,
+    ladder,
+    scope,
+    capabilities: new Capabilities(),
+    runtimes: new Map(),
+  }
+
+  const deleter = new Deleter(context, (terminal) => {
+    jobs.noteWorkerGone(terminal.id, `its worker ${terminal.id} was deleted`)
+    closeIfEmpty(context, terminal.sessionName)
+  })
+  const jobs: Jobs = new Jobs(context, {
+    startWorker: (sessionName, request, waiting) => startWorker(context, { sessionName, request, listeners }, waiting),
+    queue: (message) => queueMessage(context, message),
+    deleteTerminal: (id) => deleter.delete(id, { signal: AbortSignal.timeout(recoveryLimitMs) }),
+  })
+  const listeners = createListeners(context, jobs)
+  stack.use(ladder.onMoved((message) => jobs.noteMessage(message)))
+  stack.use(ladder.onMoved((message) => tellSender(context, message)))
+  stack.use(backend.onLost((lost) => scope.spawn('loss of the backend', () => noteBackendLost(context, jobs, lost))))
+  stack.defer(() => closeRuntimes(context))
+
+  const facts = await ensureBackend(context)
+  using limit = deadlineSignal(clock, recoveryLimitMs, 'the recovery of all terminals')
+  await recover(context, facts, listeners, limit)
+  await ingestOutbox(context)
+  scope.spawn('outbox', (signal) => followOutbox(context, signal))
+  jobs.resume()
+  const app = new LocalApp(context, { jobs, deleter, listeners, startedAtMs: clock.nowMs(), facts })
+  const owned = stack.move()
+  return { app, capabilities: context.capabilities, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+async function ensureBackend(context: AppContext): Promise<BackendFacts> {
+  const { backend, clock, events, store } = context
+  using limit = deadlineSignal(clock, backendLimitMs, `the ${backend.name} server`)
+  const facts = await backend.ensure(limit)
+  if (store.getFact('backend_instance') !== facts.instanceId) {
+    store.setFact('backend_instance', facts.instanceId)
+    events.append({ type: 'backend.ready', backend: facts.name, instanceId: facts.instanceId }, clock.nowMs())
+  }
+  return facts
+}
+
+function createListeners(context: AppContext, jobs: Jobs): RuntimeListeners {
+  return {
+    onTurnEnded: (end) => jobs.noteTurnEnded(end),
+    onExited: (runtime, exit) => {
+      context.scope.spawn(`exit of ${runtime.row.id}`, async () => {
+        await noteExit(context, runtime, exit)
+        const how = exit.signal ?? (exit.code === undefined ? 'ended from outside' : `exited with code ${exit.code}`)
+        jobs.noteWorkerGone(runtime.row.id, `its worker ${runtime.row.id} ${how}`)
+      })
+    },
+  }
+}
+
+/** One event for the whole death, then all its terminals are lost at the same moment, with the reason. */
+async function noteBackendLost(context: AppContext, jobs: Jobs, lost: BackendLost): Promise<void> {
+  const { store, events, clock, backend, log } = context
+  const rows = store.terminals
+    .list()
+    .filter((row) => (row.life === 'live' || row.life === 'planned') && row.pane?.instanceId === lost.instanceId)
+  log.write('error', 'backend lost', { instanceId: lost.instanceId, reason: lost.reason, terminals: rows.length })
+  events.append(
+    {
+      type: 'backend.lost',
+      backend: backend.name,
+      instanceId: lost.instanceId,
+      reason: lost.reason,
+      terminalCount: rows.length,
+    },
+    clock.nowMs(),
+  )
+  await Promise.all(rows.map((row) => noteLost(context, row, lost.reason)))
+  for (const row of rows) jobs.noteWorkerGone(row.id, `its worker ${row.id} was lost: ${lost.reason}`)
+}
+
+async function closeRuntimes(context: AppContext): Promise<void> {
+  const runtimes = [...context.runtimes.values()]
+  context.runtimes.clear()
+  await Promise.all(runtimes.map((runtime) => runtime[Symbol.asyncDispose]()))
+}

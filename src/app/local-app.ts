@@ -1,0 +1,258 @@
+/** `App` in this process: each method is one line into the use case that does it. */
+import type { Waiting } from '../async/wait.ts'
+import type { BackendFacts } from '../backend/backend.ts'
+import { AppError } from '../domain/errors.ts'
+import type { DomainEvent } from '../domain/events.ts'
+import type { JobId, MessageId, QuestionId, SessionName, TerminalId } from '../domain/ids.ts'
+import type { StatusView } from '../domain/status.ts'
+import { initialStatus } from '../domain/status-reducer.ts'
+import type { Session, Terminal } from '../domain/terminal.ts'
+import { selectClientEnv } from './agent-env.ts'
+import type {
+  App,
+  CreateSession,
+  CreateTerminal,
+  DeleteOutcome,
+  Health,
+  Output,
+  SendInput,
+  SessionView,
+  StartJob,
+  TerminalView,
+} from './app.ts'
+import { type AppContext, requireTerminal } from './context.ts'
+import type { Deleter } from './end-terminal.ts'
+import { explain } from './explain.ts'
+import type { Jobs } from './jobs.ts'
+import { listMessages, queueMessage, requireMessage } from './mailbox.ts'
+import { readOutput, readOutputRange } from './output.ts'
+import { answerQuestion, listQuestions } from './questions.ts'
+import type { RuntimeListeners } from './runtime.ts'
+import { exitTerminal, pressKey, sendInput } from './send-input.ts'
+import { chooseSessionName, deleteSession, requireSession } from './sessions.ts'
+import { startWorker } from './start-worker.ts'
+
+export type LocalAppParts = {
+  readonly jobs: Jobs
+  readonly deleter: Deleter
+  readonly listeners: RuntimeListeners
+  readonly startedAtMs: number
+  readonly facts: BackendFacts
+}
+
+const queuedMax = 1_000
+
+export class LocalApp implements App {
+  readonly #context: AppContext
+  readonly #parts: LocalAppParts
+
+  constructor(context: AppContext, parts: LocalAppParts) {
+    this.#context = context
+    this.#parts = parts
+  }
+
+  health(): Health {
+    const { store, layout, runtimes } = this.#context
+    const { facts, startedAtMs } = this.#parts
+    const recovery = store.getFact('last_recovery')
+    return {
+      backend: { name: facts.name, version: facts.version, state: 'ready', details: facts.details },
+      startedAtMs,
+      pid: process.pid,
+      home: layout.home,
+      terminals: runtimes.size,
+      lastRecovery: recovery === undefined ? undefined : (JSON.parse(recovery) as Record<string, unknown>),
+    }
+  }
+
+  listProfiles: App['listProfiles'] = () => this.#context.profiles.list()
+  loadProfile: App['loadProfile'] = (name) => this.#context.profiles.load(name)
+
+  async listProviders(): ReturnType<App['listProviders']> {
+    const env = selectClientEnv(this.#context.serverEnv)
+    return Promise.all(
+      this.#context.providers.all.map(async ({ name, findProgram }) => {
+        const found = await findProgram(env)
+        return found.kind === 'found'
+          ? { name, program: found.path, hint: undefined }
+          : { name, program: undefined, hint: found.hint }
+      }),
+    )
+  }
+
+  async createSession(request: CreateSession, waiting: Waiting): Promise<TerminalView> {
+    const name = chooseSessionName(this.#context, request.sessionName)
+    if (this.#context.store.sessions.find(name) !== undefined) {
+      throw new AppError(
+        'NAME_TAKEN',
+        `a session ${name} exists already; choose another name or end it with \`cao shutdown --session ${name}\``,
+      )
+    }
+    return this.#create(name, request, waiting)
+  }
+
+  async createTerminal(sessionName: SessionName, request: CreateTerminal, waiting: Waiting): Promise<TerminalView> {
+    requireSession(this.#context, sessionName)
+    return this.#create(sessionName, request, waiting)
+  }
+
+  async #create(sessionName: SessionName, request: CreateTerminal, waiting: Waiting): Promise<TerminalView> {
+    const { listeners } = this.#parts
+    const worker = await startWorker(this.#context, { sessionName, request, listeners }, waiting)
+    if (request.isDeferred !== true) await worker.isReady
+    if (request.initialMessage !== undefined) {
+      const { kind, senderId, body } = request.initialMessage
+      queueMessage(this.#context, { kind, senderId, receiverId: worker.id, body, jobId: undefined })
+    }
+    return this.getTerminal(worker.id)
+  }
+
+  listSessions(): readonly SessionView[] {
+    return this.#context.store.sessions.list().map((session) => this.#viewSession(session))
+  }
+
+  getSession(name: SessionName): SessionView {
+    return this.#viewSession(requireSession(this.#context, name))
+  }
+
+  #viewSession(session: Session): SessionView {
+    return { session, terminals: this.listTerminals(session.name) }
+  }
+
+  deleteSession(name: SessionName, waiting: Waiting): Promise<DeleteOutcome> {
+    return deleteSession(this.#context, this.#parts.deleter, name, waiting)
+  }
+
+  async shutdownAll(waiting: Waiting): Promise<DeleteOutcome> {
+    const outcomes = await Promise.all(
+      this.listSessions().map(({ session }) => this.deleteSession(session.name, waiting)),
+    )
+    await this.#context.backend.shutdown(waiting)
+    return { deleted: outcomes.flatMap(({ deleted }) => deleted), errors: outcomes.flatMap(({ errors }) => errors) }
+  }
+
+  getTerminal(id: TerminalId): TerminalView {
+    return this.#viewTerminal(requireTerminal(this.#context, id))
+  }
+
+  listTerminals(sessionName?: SessionName): readonly TerminalView[] {
+    return this.#context.store.terminals.list(sessionName).map((terminal) => this.#viewTerminal(terminal))
+  }
+
+  #viewTerminal(terminal: Terminal): TerminalView {
+    const status = this.#context.runtimes.get(terminal.id)?.view ?? viewEnded(terminal)
+    const queueLength = this.#context.store.messages.list(terminal.id, {
+      limit: queuedMax,
+      states: ['queued', 'leased'],
+    }).length
+    return { terminal, status, queueLength }
+  }
+
+  deleteTerminal(id: TerminalId, waiting: Waiting): Promise<void> {
+    return this.#parts.deleter.delete(id, waiting)
+  }
+
+  sendInput(id: TerminalId, input: SendInput, waiting: Waiting): ReturnType<App['sendInput']> {
+    return sendInput(this.#context, id, input, waiting)
+  }
+
+  pressKey(id: TerminalId, key: string, waiting: Waiting): Promise<void> {
+    return pressKey(this.#context, id, key, waiting)
+  }
+
+  exitTerminal(id: TerminalId, waiting: Waiting): Promise<void> {
+    return exitTerminal(this.#context, id, waiting)
+  }
+
+  readOutput(id: TerminalId, mode: Output['mode'], waiting: Waiting): Promise<Output> {
+    return readOutput(this.#context, id, mode, waiting)
+  }
+
+  readOutputRange(id: TerminalId, offset: number, lengthMax: number): Promise<Uint8Array> {
+    return readOutputRange(this.#context, id, offset, lengthMax)
+  }
+
+  setGroup(id: TerminalId, group: readonly string[] | undefined): TerminalView {
+    requireTerminal(this.#context, id)
+    this.#context.store.terminals.setGroup(id, group)
+    return this.getTerminal(id)
+  }
+
+  setMetadata(id: TerminalId, metadata: Readonly<Record<string, unknown>> | undefined): TerminalView {
+    requireTerminal(this.#context, id)
+    this.#context.store.terminals.setMetadata(id, metadata)
+    return this.getTerminal(id)
+  }
+
+  explain(id: TerminalId, waiting: Waiting): ReturnType<App['explain']> {
+    return explain(this.#context, this.getTerminal(id), waiting)
+  }
+
+  attachArgv(id: TerminalId): readonly string[] {
+    const terminal = requireTerminal(this.#context, id)
+    return this.#context.backend.attachArgv(terminal.sessionName, terminal.pane)
+  }
+
+  queueMessage(message: {
+    readonly senderId: string
+    readonly receiverId: TerminalId
+    readonly body: string
+  }): ReturnType<App['queueMessage']> {
+    const sender = this.#context.store.terminals.find(message.senderId as TerminalId)
+    if (sender !== undefined) this.#parts.jobs.noteOwnReport(sender.id, message.receiverId)
+    return queueMessage(this.#context, { ...message, kind: 'send_message', jobId: undefined })
+  }
+
+  getMessage(id: MessageId): ReturnType<App['getMessage']> {
+    return requireMessage(this.#context, id)
+  }
+
+  listMessages: App['listMessages'] = (receiverId, options) => listMessages(this.#context, receiverId, options)
+
+  startJob(request: StartJob, waiting: Waiting): ReturnType<App['startJob']> {
+    return this.#parts.jobs.start(request, waiting)
+  }
+
+  getJob(id: JobId): ReturnType<App['getJob']> {
+    return this.#parts.jobs.require(id)
+  }
+
+  waitForJob(id: JobId, waitMs: number, waiting: Waiting): ReturnType<App['waitForJob']> {
+    return this.#parts.jobs.wait(id, waitMs, waiting)
+  }
+
+  async cancelJob(id: JobId, _waiting: Waiting): ReturnType<App['cancelJob']> {
+    return this.#parts.jobs.cancel(id)
+  }
+
+  listQuestions(terminalId?: TerminalId): ReturnType<App['listQuestions']> {
+    return listQuestions(this.#context, terminalId)
+  }
+
+  answerQuestion(
+    terminalId: TerminalId,
+    answer: string,
+    questionId: QuestionId | undefined,
+    waiting: Waiting,
+  ): ReturnType<App['answerQuestion']> {
+    return answerQuestion(this.#context, { terminalId, answer, questionId }, waiting)
+  }
+
+  subscribe(afterSeq: number | undefined, listener: (event: DomainEvent) => void): ReturnType<App['subscribe']> {
+    return this.#context.events.subscribe(afterSeq, listener)
+  }
+
+  lastEventSeq(): number {
+    return this.#context.store.events.lastSeq()
+  }
+}
+
+/** Status of a terminal that nothing watches: its row tells. */
+function viewEnded(terminal: Terminal): StatusView {
+  const base = { ...initialStatus(terminal.lastActiveAtMs), questionId: undefined }
+  if (terminal.life === 'lost') return { ...base, status: 'error', reason: 'lost', detail: terminal.lostReason }
+  if (terminal.life !== 'exited') return base
+  const { code, signal } = terminal.exit ?? {}
+  const detail = `the agent's program ended (${signal ?? (code === undefined ? 'unseen' : `code ${code}`)})`
+  return { ...base, status: code === 0 ? 'completed' : 'error', reason: 'exited', detail }
+}

@@ -1,0 +1,81 @@
+/** Messages between agents and people: queueing, reading, and the notice to a sender whose message ended badly. */
+
+import { badEndings, type DeliveryState, deliveryStates, toMessageStatus } from '../domain/delivery.ts'
+import { AppError } from '../domain/errors.ts'
+import { type JobId, type MessageId, makeMessageToken, parseTerminalId, type TerminalId } from '../domain/ids.ts'
+import { type Message, type MessageKind, type MessageStatus, messageBytesMax } from '../domain/message.ts'
+import { type AppContext, requireTerminal } from './context.ts'
+
+export type QueueMessage = {
+  readonly kind: MessageKind
+  readonly senderId: string
+  readonly receiverId: TerminalId
+  readonly body: string
+  readonly jobId: JobId | undefined
+}
+
+/** Queues and wakes the receiver's worker. Errors: NOT_FOUND, BAD_REQUEST, TOO_LARGE, BLOCKED for an agent that exited, QUEUE_FULL. */
+export function queueMessage(context: AppContext, message: QueueMessage): Message {
+  const { store, clock, random, events, runtimes } = context
+  const receiver = requireTerminal(context, message.receiverId)
+  if (message.body === '') throw new AppError('BAD_REQUEST', 'the message is empty')
+  if (message.senderId === message.receiverId)
+    throw new AppError('BAD_REQUEST', 'a terminal can not send a message to itself')
+  if (Buffer.byteLength(message.body) > messageBytesMax) {
+    throw new AppError(
+      'TOO_LARGE',
+      `the message is larger than ${messageBytesMax} bytes; put it into a file and send the path`,
+    )
+  }
+  if (receiver.life === 'exited' || receiver.life === 'deleting') {
+    throw new AppError(
+      'BLOCKED',
+      `terminal ${receiver.id} takes no more messages: its agent has ended (${receiver.life})`,
+    )
+  }
+  const atMs = clock.nowMs()
+  const { row, event } = store.transaction(() => {
+    const inserted = store.messages.insert({ ...message, token: makeMessageToken(random), createdAtMs: atMs })
+    const { id: messageId, kind, senderId, receiverId } = inserted
+    return {
+      row: inserted,
+      event: store.events.append({ type: 'message.queued', messageId, kind, senderId, receiverId }, atMs),
+    }
+  })
+  events.announce(event)
+  runtimes.get(receiver.id)?.worker.wake()
+  return row
+}
+
+export function requireMessage(context: AppContext, id: MessageId): Message {
+  const message = context.store.messages.find(id)
+  if (message === undefined) throw new AppError('NOT_FOUND', `there is no message ${id}`)
+  return message
+}
+
+export function listMessages(
+  context: AppContext,
+  receiverId: TerminalId,
+  options: { readonly limit: number; readonly status?: MessageStatus },
+): readonly Message[] {
+  requireTerminal(context, receiverId)
+  const { status, limit } = options
+  if (status === undefined) return context.store.messages.list(receiverId, { limit })
+  const states: readonly DeliveryState[] = deliveryStates.filter((state) => toMessageStatus(state) === status)
+  return context.store.messages.list(receiverId, { limit, states })
+}
+
+/** Tells the sending agent once that its message ended badly. Notices and callbacks have no one who could act on it. */
+export function tellSender(context: AppContext, message: Message): void {
+  if (!badEndings.includes(message.state) || message.kind === 'notice' || message.kind === 'callback') return
+  const senderId = parseTerminalId(message.senderId)
+  if (senderId === undefined || context.store.terminals.find(senderId)?.life !== 'live') return
+  // A job's asker is told by the job itself.
+  if (message.jobId !== undefined) return
+  const body = `Your message ${message.id} to ${message.receiverId} is ${message.state}: ${message.detail ?? 'no more is known'}`
+  try {
+    queueMessage(context, { kind: 'notice', senderId: 'cao', receiverId: senderId, body, jobId: undefined })
+  } catch (error) {
+    context.log.write('warn', 'sender not told', { messageId: message.id, error: String(error) })
+  }
+}

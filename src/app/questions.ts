@@ -1,0 +1,67 @@
+/** What agents ask, and how an answer reaches them: by key strokes that the provider plans for the present screen. */
+import type { Waiting } from '../async/wait.ts'
+import { AppError } from '../domain/errors.ts'
+import type { QuestionId, TerminalId } from '../domain/ids.ts'
+import type { Question } from '../domain/question.ts'
+import { type AppContext, requireRuntime, requireTerminal } from './context.ts'
+
+export const answerLengthMax = 4_000
+
+export function listQuestions(context: AppContext, terminalId: TerminalId | undefined): readonly Question[] {
+  if (terminalId !== undefined) requireTerminal(context, terminalId)
+  return context.store.questions.listOpen(terminalId)
+}
+
+export type AnswerQuestion = {
+  readonly terminalId: TerminalId
+  readonly answer: string
+  readonly questionId: QuestionId | undefined
+}
+
+/** Errors: BAD_REQUEST, NOT_FOUND, CONFLICT (none open, or another one), BLOCKED (the pane takes no input). */
+export async function answerQuestion(
+  context: AppContext,
+  request: AnswerQuestion,
+  waiting: Waiting,
+): Promise<Question> {
+  const { terminalId, answer, questionId } = request
+  if (answer === '' || answer.length > answerLengthMax) {
+    throw new AppError('BAD_REQUEST', `an answer has 1 to ${answerLengthMax} characters`)
+  }
+  const runtime = requireRuntime(context, terminalId)
+  const question = requireOpenQuestion(context, terminalId, questionId)
+  // What is on the screen now decides the keys: the question may have gone while the answer was thought about.
+  const seen = await runtime.watch.look(waiting)
+  if (seen === 'gone') throw new AppError('BLOCKED', `terminal ${terminalId} is gone`)
+  if (runtime.state.status !== 'waiting_user_answer') {
+    throw new AppError('CONFLICT', `terminal ${terminalId} no longer waits for an answer (${runtime.state.status})`)
+  }
+  const plan = runtime.provider.planAnswer(question, answer, seen.snapshot)
+  if (plan.kind === 'refused') throw new AppError('BAD_REQUEST', plan.why, { data: { options: question.options } })
+  const outcome = await runtime.press(plan.keys, waiting)
+  if (outcome.kind === 'refused')
+    throw new AppError('BLOCKED', `terminal ${terminalId} takes no input: ${outcome.reason}`)
+  runtime.closeQuestion(answer)
+  return context.store.questions.find(question.id) ?? question
+}
+
+function requireOpenQuestion(
+  context: AppContext,
+  terminalId: TerminalId,
+  questionId: QuestionId | undefined,
+): Question {
+  const open = context.store.questions.listOpen(terminalId)
+  if (questionId !== undefined) {
+    const named = open.find((question) => question.id === questionId)
+    if (named !== undefined) return named
+    const known = context.store.questions.find(questionId)
+    if (known?.terminalId !== terminalId)
+      throw new AppError('NOT_FOUND', `terminal ${terminalId} has no question ${questionId}`)
+    throw new AppError('CONFLICT', `question ${questionId} is closed already`)
+  }
+  const [only, ...others] = open
+  if (only === undefined) throw new AppError('CONFLICT', `terminal ${terminalId} has no open question`)
+  if (others.length > 0)
+    throw new AppError('CONFLICT', `terminal ${terminalId} has several open questions; name one by its id`)
+  return only
+}

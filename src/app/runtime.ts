@@ -1,0 +1,281 @@
+/**
+ * One living agent: its pane, the watch that knows what it does, the worker that delivers to it, and the one
+ * keyboard that everything typed goes through. A runtime exists for each terminal whose life is `live`; closing
+ * it leaves the agent alone.
+ */
+
+import { Scope } from '../async/scope.ts'
+import { SerialQueue } from '../async/serial-queue.ts'
+import { sleep, type Waiting } from '../async/wait.ts'
+import type { BackendTerminal, InputOutcome } from '../backend/backend.ts'
+import { makeQuestionId, type QuestionId } from '../domain/ids.ts'
+import type { Message } from '../domain/message.ts'
+import type { StatusView } from '../domain/status.ts'
+import type { StatusState } from '../domain/status-reducer.ts'
+import type { Exit, Terminal } from '../domain/terminal.ts'
+import { decideGate } from '../inbox/gate.ts'
+import { InboxWorker } from '../inbox/inbox-worker.ts'
+import type { Receiver } from '../inbox/receiver.ts'
+import { TurnTracker } from '../inbox/turn-tracker.ts'
+import type { Log } from '../lib/log.ts'
+import type { AnswerOutcome, Key, Provider } from '../providers/provider.ts'
+import { type Change, TerminalWatch } from '../status/terminal-watch.ts'
+import type { AppContext } from './context.ts'
+import { terminalDirs } from './terminal-dirs.ts'
+
+/** Things that may wait for one keyboard. */
+const keyboardLengthMax = 200
+const cursorEveryMs = 1_000
+const answerLimitMs = 10_000
+/** After a restart, a terminal at rest this long with a message in its turn has ended that turn unseen. */
+const unseenEndMs = 2_000
+
+export type TurnEnd = {
+  readonly terminal: Terminal
+  /** The messages that this turn answered, oldest first. */
+  readonly messages: readonly Message[]
+  readonly outcome: 'answered' | 'interrupted' | 'failed'
+  readonly answer: AnswerOutcome
+}
+
+export type RuntimeListeners = {
+  readonly onTurnEnded: (end: TurnEnd) => void
+  readonly onExited: (runtime: Runtime, exit: Exit) => void
+}
+
+export class Runtime implements AsyncDisposable {
+  readonly row: Terminal
+  readonly pane: BackendTerminal
+  readonly provider: Provider
+  readonly watch: TerminalWatch
+  readonly worker: InboxWorker
+  readonly keyboard: SerialQueue
+  readonly #context: AppContext
+  readonly #listeners: RuntimeListeners
+  readonly #tracker: TurnTracker
+  readonly #scope: Scope
+  readonly #log: Log
+  #question: QuestionId | undefined
+  #cursorTimer: Disposable | undefined
+
+  constructor(
+    context: AppContext,
+    row: Terminal,
+    provider: Provider,
+    parts: { readonly pane: BackendTerminal; readonly listeners: RuntimeListeners },
+  ) {
+    this.#context = context
+    this.row = row
+    this.provider = provider
+    this.pane = parts.pane
+    this.#listeners = parts.listeners
+    const { store, clock, ladder } = context
+    this.#log = context.log.child({ terminalId: row.id, provider: provider.name })
+    this.#scope = new Scope(clock, (name, error) =>
+      this.#log.write('error', 'loop crashed', { name, error: describe(error) }),
+    )
+    this.keyboard = new SerialQueue(`keyboard of ${row.id}`, keyboardLengthMax)
+    const dirs = terminalDirs(context.layout, row.id)
+    this.watch = new TerminalWatch({
+      terminal: parts.pane,
+      provider,
+      binding: row.binding,
+      cwd: row.workingDirectory,
+      privateDir: dirs.privateDir,
+      spoolDir: dirs.spoolDir,
+      cursor: store.terminals.loadCursor(row.id),
+      clock,
+      log: this.#log,
+    })
+    this.#tracker = new TurnTracker({ id: row.id, store, ladder })
+    this.worker = new InboxWorker({ receiver: this.#createReceiver(), store, ladder, clock, log: this.#log })
+    this.#question = store.questions.listOpen(row.id)[0]?.id
+  }
+
+  /** Subscribes, then reads: hook backlog, output, screen. `isAdopted`: it outlived a server. */
+  async start(isAdopted: boolean): Promise<void> {
+    this.watch.onAccepted((accepted) => {
+      if (this.#tracker.noteAccepted(accepted.text, accepted.source) !== undefined) this.worker.wake()
+    })
+    this.watch.onBound((binding) => {
+      const merged = { ...this.#context.store.terminals.find(this.row.id)?.binding, ...binding }
+      this.#context.store.terminals.setBinding(this.row.id, merged)
+    })
+    this.watch.onChanged((change) => this.#onChanged(change))
+    this.watch.onSeen(() => this.#saveCursorSoon())
+    if (!isAdopted) this.watch.addEvidence('process', { kind: 'launched' }, 'launch')
+    await this.watch.start()
+    this.#scope.spawn('inbox', (signal) => this.worker.run(signal))
+    void this.pane.exited.then((exit) => this.#listeners.onExited(this, exit))
+    if (isAdopted) this.#scope.spawn('unseen end of turn', (signal) => this.#endUnseenTurn(signal))
+  }
+
+  get state(): StatusState {
+    return this.watch.state
+  }
+
+  get view(): StatusView {
+    const { status, reason, sinceMs, detail, because } = this.watch.state
+    return { status, reason, sinceMs, detail, because, questionId: this.#question }
+  }
+
+  /** Types through the one keyboard, after everything that waits for it. */
+  press(keys: readonly Key[], waiting: Waiting): Promise<InputOutcome> {
+    return this.keyboard.run(() => this.pane.press(keys, waiting))
+  }
+
+  #createReceiver(): Receiver {
+    const { watch, keyboard, pane, provider } = this
+    return {
+      id: this.row.id,
+      quirks: provider.quirks,
+      hasProofOfBody: provider.capabilities.has('proof-of-body'),
+      get isBracketed() {
+        return watch.isBracketed
+      },
+      gate: () => decideGate(watch.state),
+      isBusy: () => watch.state.status === 'processing',
+      turnsEnded: () => watch.state.turnsEnded,
+      look: (waiting) => watch.look(waiting),
+      paste: (text, waiting) => keyboard.run(() => pane.paste(text, waiting)),
+      press: (keys, waiting) => keyboard.run(() => pane.press(keys, waiting)),
+      findAccepted: (token, waiting) => watch.signals.findAccepted(token, waiting),
+    }
+  }
+
+  #onChanged(change: Change): void {
+    const { before, after, evidence } = change
+    const { store, clock, events } = this.#context
+    const isMove = before.status !== after.status || before.reason !== after.reason
+    if (isMove || before.detail !== after.detail) {
+      const atMs = clock.nowMs()
+      const event = store.transaction(() => {
+        store.terminals.touch(this.row.id, atMs)
+        return store.events.append(
+          {
+            type: 'terminal.status_changed',
+            terminalId: this.row.id,
+            from: before.status,
+            to: after.status,
+            reason: after.reason,
+            detail: after.detail,
+            because: `${evidence.source}: ${evidence.raw}`,
+          },
+          atMs,
+        )
+      })
+      events.announce(event)
+      this.#log.write('info', 'status changed', {
+        from: before.status,
+        to: after.status,
+        reason: after.reason,
+        because: evidence.source,
+      })
+    }
+    this.#trackQuestion(after, change)
+    if (after.status === 'processing') this.#tracker.noteTurnStarted()
+    const isRest = after.status === 'completed' || after.status === 'idle'
+    const isQuietEnd = evidence.claim.kind === 'ready' && isRest && before.status !== 'unknown'
+    if (evidence.claim.kind === 'turn_ended')
+      this.#endTurn(evidence.claim.outcome, evidence.claim.answer, evidence.source)
+    else if (evidence.claim.kind === 'failed') this.#endTurn('failed', undefined, evidence.source)
+    else if (isQuietEnd) this.#endTurn('answered', undefined, evidence.source)
+    // While the backend was silent a turn may have ended unseen, as during a restart.
+    if (before.reason === 'backend_silent')
+      this.#scope.spawn('unseen end of turn', (signal) => this.#endUnseenTurn(signal))
+    this.#saveCursorSoon()
+    this.worker.wake()
+  }
+
+  #endTurn(outcome: TurnEnd['outcome'], text: string | undefined, source: Change['evidence']['source']): void {
+    const messages = this.#tracker.noteTurnEnded()
+    if (messages.length === 0) return
+    const report = (answer: AnswerOutcome) =>
+      this.#listeners.onTurnEnded({ terminal: this.row, messages, outcome, answer })
+    if (text !== undefined) report({ kind: 'exact', text, source })
+    else this.#scope.spawn('read the answer', async (signal) => report(await this.loadAnswer(signal)))
+  }
+
+  /** The exact answer of the last turn, from the provider's records. Errors: none; a failure is an outcome. */
+  async loadAnswer(signal: AbortSignal): Promise<AnswerOutcome> {
+    try {
+      return await this.watch.signals.loadAnswer({
+        signal: AbortSignal.any([signal, AbortSignal.timeout(answerLimitMs)]),
+      })
+    } catch (error) {
+      return { kind: 'none', why: describe(error) }
+    }
+  }
+
+  async #endUnseenTurn(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#context
+    for (;;) {
+      const { status, sinceMs } = this.watch.state
+      const isRest = status === 'idle' || status === 'completed'
+      if (isRest && clock.nowMs() - sinceMs >= unseenEndMs) break
+      if (status === 'processing' || status === 'error') return
+      await sleep(clock, 250, signal)
+    }
+    if (this.#tracker.listInTurn().length > 0) this.#endTurn('answered', undefined, 'screen')
+  }
+
+  #trackQuestion(after: StatusState, { evidence }: Change): void {
+    const { store, clock, events, random } = this.#context
+    const atMs = clock.nowMs()
+    if (after.status !== 'waiting_user_answer') return this.closeQuestion(undefined)
+    if (evidence.claim.kind !== 'waiting') return
+    this.closeQuestion(undefined)
+    const { reason, question } = evidence.claim
+    const id = makeQuestionId(random)
+    const event = store.transaction(() => {
+      store.questions.insert({ id, terminalId: this.row.id, reason, openedAtMs: atMs, ...question })
+      const { text, options } = question
+      return store.events.append(
+        { type: 'question.opened', questionId: id, terminalId: this.row.id, text, options },
+        atMs,
+      )
+    })
+    this.#question = id
+    events.announce(event)
+  }
+
+  /** Closes the open question, if there is one, with what was answered through CAO. */
+  closeQuestion(answer: string | undefined): void {
+    const { store, clock, events } = this.#context
+    const id = this.#question
+    if (id === undefined) return
+    this.#question = undefined
+    const event = store.transaction(() => {
+      if (!store.questions.close(id, clock.nowMs(), answer)) return undefined
+      return store.events.append(
+        { type: 'question.closed', questionId: id, terminalId: this.row.id, answer },
+        clock.nowMs(),
+      )
+    })
+    if (event !== undefined) events.announce(event)
+  }
+
+  #saveCursorSoon(): void {
+    this.#cursorTimer ??= this.#context.clock.after(cursorEveryMs, () => {
+      this.#cursorTimer = undefined
+      this.saveCursor()
+    })
+  }
+
+  /** Where the reading stands, stored with what was derived from it. */
+  saveCursor(): void {
+    this.#context.store.terminals.saveCursor(this.row.id, this.watch.cursor)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#cursorTimer?.[Symbol.dispose]()
+    await this.#scope[Symbol.asyncDispose]()
+    await this.watch[Symbol.asyncDispose]()
+    this.saveCursor()
+    await this.pane[Symbol.asyncDispose]()
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

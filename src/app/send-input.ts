@@ -1,0 +1,82 @@
+/** A person's hands: raw text as one paste and one Enter, single keys, and the program's own way out. */
+import { sleep, type Waiting } from '../async/wait.ts'
+import { AppError } from '../domain/errors.ts'
+import type { TerminalId } from '../domain/ids.ts'
+import type { Message } from '../domain/message.ts'
+import type { Key } from '../providers/provider.ts'
+import type { SendInput } from './app.ts'
+import { type AppContext, requireRuntime } from './context.ts'
+import { queueMessage } from './mailbox.ts'
+
+/** Until then a sender is kept waiting for proof; the message itself goes on. */
+const inputLimitMs = 60_000
+const namedKeys = [
+  'Up',
+  'Down',
+  'Left',
+  'Right',
+  'Enter',
+  'Tab',
+  'BTab',
+  'Escape',
+  'Space',
+  'BSpace',
+  'Home',
+  'End',
+  'PageUp',
+  'PageDown',
+]
+const keyPattern = new RegExp(`^(?:[CMS]-)*(?:${namedKeys.join('|')}|F(?:[1-9]|1[0-2])|[A-Za-z0-9])$`)
+
+/** Resolves when the message was taken, ended badly, or as it stands after the limit. */
+export async function sendInput(
+  context: AppContext,
+  id: TerminalId,
+  input: SendInput,
+  waiting: Waiting,
+): Promise<Message> {
+  const runtime = requireRuntime(context, id)
+  const isOrchestrated = input.orchestrationType !== undefined && input.orchestrationType !== 'send_message'
+  if (isOrchestrated && runtime.state.status === 'waiting_user_answer') {
+    throw new AppError('BLOCKED', `terminal ${id} waits for an answer: ${runtime.state.detail ?? ''}`)
+  }
+  const message = queueMessage(context, {
+    kind: input.orchestrationType ?? 'input',
+    senderId: input.senderId,
+    receiverId: id,
+    body: input.body,
+    jobId: undefined,
+  })
+  const isSettled = (now: Message) => !['queued', 'leased', 'typing', 'typed'].includes(now.state)
+  return (await context.ladder.wait(message.id, isSettled, inputLimitMs, waiting.signal)) ?? message
+}
+
+/** Errors: BAD_REQUEST, BLOCKED. */
+export async function pressKey(context: AppContext, id: TerminalId, key: string, waiting: Waiting): Promise<void> {
+  if (!keyPattern.test(key)) {
+    throw new AppError(
+      'BAD_REQUEST',
+      `${JSON.stringify(key)} is no key; use ${namedKeys.join(', ')}, F1 to F12, one letter or digit, with C-, M- or S- before it`,
+    )
+  }
+  const runtime = requireRuntime(context, id)
+  await press(runtime.press([{ kind: 'key', name: key }], waiting), id)
+}
+
+/** Presses the provider's way out; the exit is seen like any other. */
+export async function exitTerminal(context: AppContext, id: TerminalId, waiting: Waiting): Promise<void> {
+  const runtime = requireRuntime(context, id)
+  for (const { keys, pauseMs } of runtime.provider.quirks.exit) {
+    await press(runtime.press(keys as readonly Key[], waiting), id)
+    await sleep(context.clock, pauseMs, waiting.signal)
+  }
+}
+
+async function press(
+  pressed: Promise<{ readonly kind: string; readonly reason?: string }>,
+  id: TerminalId,
+): Promise<void> {
+  const outcome = await pressed
+  if (outcome.kind === 'refused')
+    throw new AppError('BLOCKED', `terminal ${id} takes no input: ${outcome.reason ?? ''}`)
+}

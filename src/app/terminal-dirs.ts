@@ -1,0 +1,34 @@
+/** The files of one terminal under CAO_HOME: made at its launch, removed with it. */
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TerminalId } from '../domain/ids.ts'
+import type { HomeLayout } from '../protocol/home.ts'
+
+export type TerminalDirs = {
+  readonly dir: string
+  /** Generated settings of the agent's CLI. */
+  readonly privateDir: string
+  /** Hook events, one file each. */
+  readonly spoolDir: string
+  /** What the person would have seen last, kept after the agent's end. */
+  readonly lastScreenFile: string
+}
+
+export function terminalDirs(layout: HomeLayout, id: TerminalId): TerminalDirs {
+  const dir = join(layout.terminalsDir, id)
+  return {
+    dir,
+    privateDir: join(dir, 'private'),
+    spoolDir: join(dir, 'spool'),
+    lastScreenFile: join(dir, 'last-screen.txt'),
+  }
+}
+
+export async function createTerminalDirs(dirs: TerminalDirs): Promise<void> {
+  await mkdir(dirs.privateDir, { recursive: true, mode: 0o700 })
+  await mkdir(dirs.spoolDir, { recursive: true, mode: 0o700 })
+}
+
+export async function removeTerminalDirs(dirs: TerminalDirs): Promise<void> {
+  await rm(dirs.dir, { recursive: true, force: true })
+}
