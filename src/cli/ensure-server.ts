@@ -9,14 +9,16 @@ import { spawn } from 'node:child_process'
 import { mkdir, open } from 'node:fs/promises'
 import type { Clock } from '../async/clock.ts'
 import { sleep } from '../async/wait.ts'
-import { AppError } from '../domain/errors.ts'
+import { AppError, errorTable } from '../domain/errors.ts'
 import type { HomeLayout, ServerFile } from '../protocol/home.ts'
 import { findServer } from './find-server.ts'
 
 /** From the start of the process to its first accepted connection, recovery of earlier agents not included. Units: ms. */
 export const startLimitMs = 20_000
-/** How long the winner of a race may take after our own server has stepped back. Units: ms. */
-const winnerLimitMs = 8_000
+/** How long the winner of a race may take after our own server has stepped back (it ends with the code of CONFLICT). Units: ms. */
+const winnerLimitMs = 10_000
+/** After any other end of our own: one look more, in case another command's server has just come up. Units: ms. */
+const lastLookMs = 300
 const pollMs = 25
 /** How much of the log is looked at for the reason of a failed start. Units: bytes. */
 const logTailBytesMax = 16_384
@@ -80,7 +82,8 @@ async function startServer(options: EnsureServerOptions): Promise<EnsuredServer>
     if (found.kind === 'running') return { file: found.file, isNew: true }
     const nowMs = clock.monotonicMs()
     if (child.code !== undefined) endedAtMs ??= nowMs
-    const isOver = endedAtMs !== undefined && nowMs - endedAtMs > winnerLimitMs
+    const graceMs = child.code === errorTable.CONFLICT.exitCode ? winnerLimitMs : lastLookMs
+    const isOver = endedAtMs !== undefined && nowMs - endedAtMs > graceMs
     if (isOver || nowMs - startedAtMs > startLimitMs) throw await failedStart(options, child, logStart)
     await sleep(clock, pollMs, signal)
   }
