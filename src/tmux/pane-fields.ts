@@ -23,7 +23,9 @@ const fixedFields = [
   'pane_width',
   'pane_height',
 ] as const
-const textFields = ['session_name', 'window_name', 'pane_title', 'pane_mode', 'pane_current_command'] as const
+const textFields = ['session_name', 'window_name', 'pane_title', 'pane_mode'] as const
+/** Looked up in the process table at each mention, so its length could be another's: it ends the line instead. */
+const lastField = 'pane_current_command'
 
 export type PaneFacts = {
   /** As %12; never used again during one life of the server. */
@@ -59,7 +61,7 @@ export type PaneFacts = {
 export function paneFormat(tagOption: string): string {
   const texts = [...textFields, tagOption]
   const fixed = [...fixedFields.map((name) => `#{${name}}`), ...texts.map((name) => `#{n:${name}}`)]
-  return `${fixed.join('|')}|${texts.map((name) => `#{${name}}`).join('')}`
+  return `${fixed.join('|')}|${texts.map((name) => `#{${name}}`).join('')}#{${lastField}}`
 }
 
 const utf8 = new TextDecoder('utf-8')
@@ -83,8 +85,8 @@ export function parsePane(line: Uint8Array): PaneFacts | undefined {
     return text
   })
   // A server that prints escaped would shift every text: better no answer than a mixed-up one.
-  if (at !== line.length || !/^%\d+$/.test(fixed[0] ?? '')) return undefined
-  return build(fixed, texts)
+  if (!(at <= line.length) || !/^%\d+$/.test(fixed[0] ?? '')) return undefined
+  return build(fixed, [...texts, utf8.decode(line.subarray(at))])
 }
 
 function build(fixed: readonly string[], texts: readonly string[]): PaneFacts {
@@ -93,7 +95,7 @@ function build(fixed: readonly string[], texts: readonly string[]): PaneFacts {
   const flag = (name: (typeof fixedFields)[number]): boolean => field(name) === '1'
   const maybe = (name: (typeof fixedFields)[number]): number | undefined =>
     field(name) === '' ? undefined : count(name)
-  const [sessionName = '', windowName = '', title = '', mode = '', currentCommand = '', tag = ''] = texts
+  const [sessionName = '', windowName = '', title = '', mode = '', tag = '', currentCommand = ''] = texts
   return {
     paneId: field('pane_id'),
     windowId: field('window_id'),
