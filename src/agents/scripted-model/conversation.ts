@@ -1,0 +1,82 @@
+/**
+ * What a model is asked, whatever the wire: the conversation so far and the tools it may call.
+ * The wires (`chat-wire.ts`) read it from requests, `plan-answer.ts` decides what to say to it.
+ */
+import type { JsonObject } from '../rules/rules.ts'
+
+export type Tool = { readonly name: string; readonly schema: JsonObject }
+
+export type Item =
+  | { readonly kind: 'user'; readonly text: string }
+  | { readonly kind: 'assistant' }
+  | { readonly kind: 'result'; readonly text: string }
+
+export type ModelRequest = {
+  readonly model: string
+  readonly isStreaming: boolean
+  readonly systemPrompt: string
+  readonly tools: readonly Tool[]
+  readonly items: readonly Item[]
+}
+
+const wrappedMessage =
+  /^\s*<system-reminder>\s*The user sent the following message:\n([\s\S]*?)\n+Please address this message[\s\S]*<\/system-reminder>\s*$/
+const insertedBlock = /<(system-reminder|environment_context|environment_details)\b[^>]*>[\s\S]*?<\/\1>/g
+
+/** A user's text without what the CLI put into it: reminders go, a message that came wrapped in one is unwrapped. */
+export function cleanUserText(text: string): string {
+  return (wrappedMessage.exec(text)?.[1] ?? text).replaceAll(insertedBlock, '')
+}
+
+/** The tool of that name; CLIs put the server's name before it (`cao_handoff`, `mcp__cao__handoff`). */
+export function findTool(tools: readonly Tool[], name: string): Tool | undefined {
+  const flatten = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_')
+  const wanted = flatten(name)
+  return (
+    tools.find((tool) => tool.name === name) ??
+    tools.find((tool) => flatten(tool.name) === wanted) ??
+    tools.find((tool) => flatten(tool.name).endsWith(`_${wanted}`))
+  )
+}
+
+const shellToolNames = [
+  'exec_command',
+  'bash',
+  'shell',
+  'run_shell_command',
+  'run_commands',
+  'shell_command',
+  'execute',
+]
+const questionToolNames = ['question', 'askuserquestion', 'ask_user_question', 'ask_user']
+
+const findByName = (tools: readonly Tool[], names: readonly string[]) =>
+  names.map((name) => tools.find((tool) => tool.name.toLowerCase() === name)).find((tool) => tool !== undefined)
+
+export const findShellTool = (tools: readonly Tool[]): Tool | undefined => findByName(tools, shellToolNames)
+export const findQuestionTool = (tools: readonly Tool[]): Tool | undefined => findByName(tools, questionToolNames)
+
+/** Arguments that run `command`, with every other required field filled by something of its type. */
+export function shellArguments(tool: Tool, command: string): JsonObject {
+  const properties = (tool.schema['properties'] ?? {}) as Readonly<Record<string, JsonObject | undefined>>
+  const key = ['command', 'cmd', 'commands'].find((name) => name in properties) ?? 'command'
+  const required = (tool.schema['required'] ?? []) as readonly string[]
+  const others = required.filter((name) => name !== key).map((name) => [name, sampleOf(properties[name])] as const)
+  return { ...Object.fromEntries(others), [key]: properties[key]?.['type'] === 'array' ? [command] : command }
+}
+
+function sampleOf(property: JsonObject | undefined): unknown {
+  const choices = property?.['enum']
+  if (Array.isArray(choices)) return choices[0] as unknown
+  switch (property?.['type']) {
+    case 'boolean':
+      return false
+    case 'number':
+    case 'integer':
+      return 1000
+    case 'array':
+      return []
+    default:
+      return 'run a scripted command'
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * The scripted model server: an HTTP server on loopback that answers as `plan-answer.ts` says, over every wire it is
+ * given. It stands in for a vendor's model in tests and in the demo; it needs no key and keeps nothing.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Clock } from '../../async/clock.ts'
+import { sleep } from '../../async/wait.ts'
+import type { JsonObject } from '../rules/rules.ts'
+import { chatWire } from './chat-wire.ts'
+import type { ModelRequest } from './conversation.ts'
+import { type Act, planAnswer } from './plan-answer.ts'
+import { type Frames, isObject, type Wire } from './wire.ts'
+
+export type ScriptedModelOptions = {
+  readonly clock: Clock
+  /** 0: any free port. */
+  readonly port: number
+  /** Called for each model request before it is answered. */
+  readonly onRequest?: (request: ModelRequest) => void
+}
+
+/** Owns: the listening socket and every connection. */
+export interface ScriptedModel extends AsyncDisposable {
+  readonly port: number
+}
+
+const wires: readonly Wire[] = [chatWire]
+const bodyBytesMax = 64 * 1024 * 1024
+const chunkChars = 24
+const modelList = { object: 'list', data: [{ id: 'scripted', object: 'model', created: 0, owned_by: 'scripted' }] }
+
+/** Listens on 127.0.0.1. Errors: the system's, when the port is taken. */
+export async function openScriptedModel(options: ScriptedModelOptions): Promise<ScriptedModel> {
+  const closing = new AbortController()
+  const server = createServer((request, response) => {
+    serve(request, response, { ...options, signal: closing.signal }).catch(() => response.destroy())
+  })
+  await listen(server, options.port)
+  return {
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      closing.abort(new Error('scripted model closed'))
+      server.closeAllConnections()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => resolve())
+  })
+}
+
+type Serving = ScriptedModelOptions & { readonly signal: AbortSignal }
+
+async function serve(request: IncomingMessage, response: ServerResponse, serving: Serving): Promise<void> {
+  const path = new URL(request.url ?? '/', 'http://127.0.0.1').pathname
+  const body = await readBody(request)
+  const wire = wires.find((one) => one.path.test(path))
+  if (wire === undefined) {
+    if (path.endsWith('/models')) return sendJson(response, 200, modelList)
+    return sendJson(response, 404, { error: { message: `nothing is scripted at ${path}` } })
+  }
+  if (!isObject(body)) return sendJson(response, 400, wire.errorBody(400))
+  const asked = wire.read(body)
+  serving.onRequest?.(asked)
+  const answer = planAnswer(asked)
+  if (answer.kind === 'error') return sendJson(response, answer.httpStatus, wire.errorBody(answer.httpStatus))
+  if (!asked.isStreaming) return sendJson(response, 200, wire.whole(asked, answer.acts))
+  await stream(response, answer.acts, wire.open(asked), serving)
+}
+
+/** The JSON of a body; undefined when it is none or too large. */
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes <= bodyBytesMax) chunks.push(chunk)
+  }
+  if (bytes > bodyBytesMax) return undefined
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function sendJson(response: ServerResponse, httpStatus: number, body: JsonObject): void {
+  response.writeHead(httpStatus, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}
+
+async function stream(
+  response: ServerResponse,
+  acts: readonly Act[],
+  frames: Frames,
+  { clock, signal }: Serving,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
+  response.write(frames.begin())
+  for (const act of acts) {
+    if (response.destroyed) return
+    switch (act.kind) {
+      case 'text':
+        for (const piece of piecesOf(act.text)) response.write(frames.text(piece))
+        break
+      case 'reasoning':
+        response.write(frames.reasoning(act.text))
+        break
+      case 'call':
+        response.write(frames.call(act.tool, act.args))
+        break
+      case 'pause':
+        await sleep(clock, act.ms, signal)
+        break
+      // A comment frame that was handed to the system first: what was said before must arrive.
+      case 'drop':
+        await new Promise<void>((resolve) => response.write(': cut\n\n', () => resolve()))
+        response.destroy()
+        return
+      // Left open until the client goes or the server closes.
+      case 'hang':
+        return
+    }
+  }
+  response.end(frames.end())
+}
+
+function piecesOf(text: string): readonly string[] {
+  return text.match(new RegExp(`[\\s\\S]{1,${chunkChars}}`, 'gu')) ?? []
+}
