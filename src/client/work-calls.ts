@@ -9,8 +9,11 @@ import { type CallOptions, holdMarginMs, slowTimeoutMs, type Verbs } from './ask
 export function workCalls({ get, post, slowPost }: Verbs) {
   return {
     /** Puts a message into an inbox; answers at once. */
-    sendMessage: (receiverId: string, params: { message: string; sender_id?: string }, how?: CallOptions) =>
-      post<SentBody>(paths.inbox(receiverId), { body: params }, how),
+    sendMessage: (
+      receiverId: string,
+      params: { message: string; sender_id?: string; uuid?: string },
+      how?: CallOptions,
+    ) => post<SentBody>(paths.inbox(receiverId), { body: params }, how),
     listMessages: (
       receiverId: string,
       query: { limit?: number; status?: 'pending' | 'delivered' | 'failed' } = {},

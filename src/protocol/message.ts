@@ -26,7 +26,12 @@ export const messageSchema = z.object({
 export type MessageBody = z.infer<typeof messageSchema>
 
 /** Of `POST …/inbox/messages`; parameters stand in the query (upstream) or in a JSON body. */
-export const sendMessageParams = z.object({ message: messageField, sender_id: senderField })
+export const sendMessageParams = z.object({
+  message: messageField,
+  sender_id: senderField,
+  /** The sender's own name for this message: given twice it is one message. */
+  uuid: optionalText.pipe(z.uuid().optional()),
+})
 /** Of `POST …/input`. Without `orchestration_type` the text is typed as it is. */
 export const inputParams = z.object({
   message: messageField,

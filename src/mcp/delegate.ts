@@ -1,0 +1,78 @@
+/**
+ * The road of a delegated task: start the job (asking again while the server is away, always with the same key, so that it
+ * is one job), then wait for its end across restarts of the server.
+ */
+import { sleep } from '../async/wait.ts'
+import { AppError } from '../domain/errors.ts'
+import type { JobBody, StartJobParams } from '../protocol/job.ts'
+import { isUnreachable, type ToolContext } from './tool.ts'
+
+/** How long a start waits for a server that is away. Units: ms. */
+export const startRetryMs = 10_000
+/** How long one request is held, and how often progress is told. Units: s. */
+export const waitRoundS = 20
+/** The server ends a job at its deadline; this is how much longer we ask. Units: ms. */
+export const endMarginMs = 60_000
+const retryPauseMs = 500
+
+/** Errors: SERVER_UNREACHABLE after `startRetryMs`, and what the server refuses. */
+export async function startJob(context: ToolContext, params: StartJobParams): Promise<JobBody> {
+  const { client, clock, signal, makeUuid } = context
+  const request = { ...params, request_key: makeUuid() }
+  const giveUpAtMs = clock.monotonicMs() + startRetryMs
+  for (;;) {
+    try {
+      return await client.startJob(request, { signal })
+    } catch (error) {
+      if (!isUnreachable(error)) throw error
+      if (clock.monotonicMs() >= giveUpAtMs) {
+        const sentence = `the CAO server is down, nothing was started (waited ${startRetryMs / 1_000} s): try again later`
+        throw new AppError('SERVER_UNREACHABLE', sentence, { cause: error })
+      }
+      await sleep(clock, retryPauseMs, signal)
+    }
+  }
+}
+
+/** The ended job. Errors: TIMEOUT when the server does not say the end by `limitMs` plus a margin; the job goes on. */
+export async function waitForEnd(context: ToolContext, started: JobBody, limitMs: number): Promise<JobBody> {
+  const { client, clock, signal } = context
+  const beganAtMs = clock.monotonicMs()
+  const giveUpAtMs = beganAtMs + limitMs + endMarginMs
+  let job = started
+  while (job.is_open) {
+    const nowMs = clock.monotonicMs()
+    if (nowMs >= giveUpAtMs) throw notHeard(job)
+    await context.report({
+      doneS: Math.round((nowMs - beganAtMs) / 1_000),
+      ofS: Math.round(limitMs / 1_000),
+      message: `${job.agent_profile}${job.terminal_id === null ? '' : ` in terminal ${job.terminal_id}`} is at work`,
+    })
+    const roundS = Math.max(1, Math.min(waitRoundS, Math.ceil((giveUpAtMs - nowMs) / 1_000)))
+    try {
+      job = await client.getJob(job.id, roundS, { signal })
+    } catch (error) {
+      const isAway = isUnreachable(error) || (error instanceof AppError && error.code === 'TIMEOUT')
+      if (!isAway) throw error
+      await sleep(clock, retryPauseMs, signal)
+    }
+  }
+  return job
+}
+
+/** The job once its worker is known (or it has ended), within `limitMs`; else as it stands. */
+export async function waitForWorker(context: ToolContext, started: JobBody, limitMs: number): Promise<JobBody> {
+  const { client, clock, signal } = context
+  const giveUpAtMs = clock.monotonicMs() + limitMs
+  let job = started
+  while (job.is_open && job.terminal_id === null && clock.monotonicMs() < giveUpAtMs) {
+    await sleep(clock, 100, signal)
+    job = await client.getJob(job.id, 0, { signal })
+  }
+  return job
+}
+
+function notHeard(job: JobBody): AppError {
+  const sentence = `the end of job ${job.id} was not heard in time; its worker may still be at work and will report to your inbox`
+  return new AppError('TIMEOUT', sentence, { data: { job_id: job.id, terminal_id: job.terminal_id } })
+}
