@@ -148,7 +148,13 @@ export interface App {
   attachArgv(id: TerminalId): readonly string[]
 
   /** Errors: NOT_FOUND for the receiver, BAD_REQUEST for a message to oneself or an empty one, TOO_LARGE, QUEUE_FULL. */
-  queueMessage(message: { readonly senderId: string; readonly receiverId: TerminalId; readonly body: string }): Message
+  queueMessage(message: {
+    readonly senderId: string
+    readonly receiverId: TerminalId
+    readonly body: string
+    /** The sender's own name for it: given again, here or through the outbox, it is the same message. */
+    readonly uuid?: string
+  }): Message
   getMessage(id: MessageId): Message
   listMessages(
     receiverId: TerminalId,

@@ -25,6 +25,7 @@ import type { Deleter } from './end-terminal.ts'
 import { explain } from './explain.ts'
 import type { Jobs } from './jobs.ts'
 import { listMessages, queueMessage, requireMessage } from './mailbox.ts'
+import { queueOnce } from './outbox.ts'
 import { readOutput, readOutputRange } from './output.ts'
 import { answerQuestion, listQuestions } from './questions.ts'
 import type { RuntimeListeners } from './runtime.ts'
@@ -71,8 +72,9 @@ export class LocalApp implements App {
   async listProviders(): ReturnType<App['listProviders']> {
     const env = selectClientEnv(this.#context.serverEnv)
     return Promise.all(
-      this.#context.providers.all.map(async ({ name, findProgram }) => {
-        const found = await findProgram(env)
+      this.#context.providers.all.map(async (provider) => {
+        const { name } = provider
+        const found = await provider.findProgram(env)
         return found.kind === 'found'
           ? { name, program: found.path, hint: undefined }
           : { name, program: undefined, hint: found.hint }
@@ -193,14 +195,11 @@ export class LocalApp implements App {
     return this.#context.backend.attachArgv(terminal.sessionName, terminal.pane)
   }
 
-  queueMessage(message: {
-    readonly senderId: string
-    readonly receiverId: TerminalId
-    readonly body: string
-  }): ReturnType<App['queueMessage']> {
+  queueMessage({ uuid, ...message }: Parameters<App['queueMessage']>[0]): ReturnType<App['queueMessage']> {
     const sender = this.#context.store.terminals.find(message.senderId as TerminalId)
     if (sender !== undefined) this.#parts.jobs.noteOwnReport(sender.id, message.receiverId)
-    return queueMessage(this.#context, { ...message, kind: 'send_message', jobId: undefined })
+    const whole = { ...message, kind: 'send_message', jobId: undefined } as const
+    return uuid === undefined ? queueMessage(this.#context, whole) : queueOnce(this.#context, uuid, whole)
   }
 
   getMessage(id: MessageId): ReturnType<App['getMessage']> {

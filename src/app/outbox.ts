@@ -6,10 +6,11 @@ import { watch } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '../async/wait.ts'
-import { parseTerminalId } from '../domain/ids.ts'
+import { parseTerminalId, trustMessageId } from '../domain/ids.ts'
+import type { Message } from '../domain/message.ts'
 import { isOutboxFile, outboxFilesMax, parseOutbox } from '../protocol/outbox.ts'
 import type { AppContext } from './context.ts'
-import { queueMessage } from './mailbox.ts'
+import { type QueueMessage, queueMessage, requireMessage } from './mailbox.ts'
 
 const slowLookMs = 2_000
 
@@ -38,23 +39,34 @@ export async function ingestOutbox(context: AppContext): Promise<number> {
   return queued
 }
 
+const factOf = (uuid: string): string => `outbox:${uuid}`
+
+/** Queues the message unless one with its uuid was queued before, through a file or through the door; returns that one then. */
+export function queueOnce(context: AppContext, uuid: string, message: QueueMessage): Message {
+  const { store } = context
+  const known = store.getFact(factOf(uuid))
+  if (known !== undefined) return requireMessage(context, trustMessageId(Number(known)))
+  return store.transaction(() => {
+    const queued = queueMessage(context, message)
+    store.setFact(factOf(uuid), String(queued.id))
+    return queued
+  })
+}
+
 function ingest(
   context: AppContext,
   message: Extract<ReturnType<typeof parseOutbox>, { ok: true }>['message'],
 ): string {
   const { store } = context
-  const key = `outbox:${message.uuid}`
-  if (store.getFact(key) !== undefined) return 'known'
+  if (store.getFact(factOf(message.uuid)) !== undefined) return 'known'
   const senderId = parseTerminalId(message.sender_id)
   const sender = senderId === undefined ? undefined : store.terminals.find(senderId)
   const receiverId = message.receiver_id === null ? sender?.callerId : parseTerminalId(message.receiver_id)
   if (senderId === undefined || sender === undefined) return 'its sender is not known'
   if (receiverId === undefined) return 'it names no receiver and its sender has no caller'
   try {
-    store.transaction(() => {
-      store.setFact(key, new Date(context.clock.nowMs()).toISOString())
-      queueMessage(context, { kind: 'send_message', senderId, receiverId, body: message.message, jobId: undefined })
-    })
+    const { uuid, message: body } = message
+    queueOnce(context, uuid, { kind: 'send_message', senderId, receiverId, body, jobId: undefined })
     return 'queued'
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

@@ -10,9 +10,11 @@ export function inboxRoutes(router: Router, { app }: Services): void {
     const receiverId = terminalIdOf(c)
     const actor = requireActor(c)
     requireReach(app, actor, receiverId)
-    const { message, sender_id } = await readParams(c, sendMessageParams)
+    const { message, sender_id, uuid } = await readParams(c, sendMessageParams)
     const senderId = senderOf(actor, sender_id) ?? 'user'
-    return c.json(toSentBody(app.queueMessage({ senderId, receiverId, body: message })))
+    return c.json(
+      toSentBody(app.queueMessage({ senderId, receiverId, body: message, ...(uuid === undefined ? {} : { uuid }) })),
+    )
   })
   router.get('/terminals/:id/inbox/messages', (c) => {
     const receiverId = terminalIdOf(c)
