@@ -6,7 +6,7 @@
 import type { Clock } from '../async/clock.ts'
 
 export const intervalMs = 200
-/** Looks after the last output, milliseconds after it; stops early when two looks are alike. */
+/** Looks after the last output, milliseconds after it (and never closer than the interval); stops early when two looks are alike. */
 export const settleLooksMs: readonly number[] = [150, 300, 600, 1_200]
 
 export type Look = () => Promise<'changed' | 'same'>
@@ -71,7 +71,7 @@ export class CaptureSchedule implements Disposable {
     const afterMs = settleLooksMs[this.#settleStep]
     if (afterMs === undefined) return
     this.#settleStep++
-    this.#arm(Math.max(this.#lastOutputAtMs + afterMs, this.#lastLookAtMs + intervalMs / 2))
+    this.#arm(Math.max(this.#lastOutputAtMs + afterMs, this.#lastLookAtMs + intervalMs))
   }
 
   [Symbol.dispose](): void {

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { type StatusReason, statuses } from '../domain/status.ts'
+import { decideGate } from './gate.ts'
+
+const gateOf = (status: (typeof statuses)[number], reason: StatusReason) =>
+  decideGate({ status, reason, detail: undefined }).kind
+
+test('a message may be typed only to an agent at rest', () => {
+  expect(Object.fromEntries(statuses.map((status) => [status, gateOf(status, 'ready')]))).toEqual({
+    unknown: 'held',
+    idle: 'open',
+    processing: 'held',
+    completed: 'open',
+    waiting_user_answer: 'held',
+    error: 'open',
+  })
+})
+
+test('an ended agent ends the wait, a rate limit only holds it, an API error lets the next message try', () => {
+  expect(gateOf('error', 'exited')).toBe('ended')
+  expect(gateOf('completed', 'exited')).toBe('ended')
+  expect(gateOf('error', 'lost')).toBe('ended')
+  expect(gateOf('error', 'rate_limited')).toBe('held')
+  expect(gateOf('error', 'api_error')).toBe('open')
+})

@@ -1,0 +1,130 @@
+/**
+ * The composition root of the server: every implementation is chosen here and nowhere else. Order: lock → store →
+ * shims → app (backend, recovery) → doors → the file that says where they are. Closing goes the other way and
+ * leaves every agent alone.
+ */
+import { randomBytes } from 'node:crypto'
+import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
+import { rename, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { startApp } from '../app/create-app.ts'
+import { createProfileFiles } from '../app/profile-files.ts'
+import { systemClock } from '../async/clock-system.ts'
+import { createJsonLog, type Log } from '../lib/log.ts'
+import { version } from '../lib/version.ts'
+import type { ServerFile } from '../protocol/home.ts'
+import { protocolVersion } from '../protocol/version.ts'
+import { ProviderRegistry } from '../providers/registry.ts'
+import { createHttpApp } from '../server/http-app.ts'
+import { listen } from '../server/listen.ts'
+import { loadOrCreateToken } from '../server/token.ts'
+import { openStore } from '../store/sqlite/open.ts'
+import { chooseSocketPath } from '../tmux/socket-path.ts'
+import { createBackend } from './create-backend.ts'
+import { createProviders } from './create-providers.ts'
+import { lockHome } from './home-lock.ts'
+import { findRoot } from './root.ts'
+import type { ServerConfig } from './server-config.ts'
+import { writeShims } from './shims.ts'
+
+export type RunningServer = AsyncDisposable & { readonly file: ServerFile }
+
+const randomHex = (digits: number): string =>
+  randomBytes(Math.ceil(digits / 2))
+    .toString('hex')
+    .slice(0, digits)
+
+/** Resolves when CAO is whole and its doors are open. Errors: CONFLICT when a server runs already, and what its parts throw. */
+export async function startServer(config: ServerConfig): Promise<RunningServer> {
+  const { layout } = config
+  await using stack = new AsyncDisposableStack()
+  makeDirectories(config)
+  stack.use(lockHome(layout))
+  const log = openLog(layout.serverLog)
+  log.write('info', 'server starting', { version, pid: process.pid, home: layout.home })
+  const store = stack.use(openStore({ path: layout.dbFile }))
+  const root = findRoot()
+  const shims = await writeShims(layout.shimsDir, [join(root, 'bin', 'cao-mcp-server')])
+  const backend = stack.use(createBackend(config, log))
+  const socketPath = chooseServerSocket(config)
+  const running = stack.use(
+    await startApp({
+      store,
+      backend,
+      providers: new ProviderRegistry(createProviders(root)),
+      profiles: createProfileFiles({ builtInDir: join(root, 'profiles'), storeDirs: config.profileStoreDirs }),
+      layout,
+      socketPath,
+      serverEnv: config.env,
+      clock: systemClock,
+      log,
+      random: randomHex,
+      shims,
+    }),
+  )
+  const closing = new AbortController()
+  const router = createHttpApp({
+    app: running.app,
+    clock: systemClock,
+    log,
+    version,
+    closing: closing.signal,
+    capabilities: running.capabilities,
+    rules: { hosts: config.allowedHosts, origins: config.corsOrigins },
+  })
+  const token = config.isAuthOff ? undefined : await loadOrCreateToken(layout.tokenFile)
+  const tcp = config.port === undefined ? undefined : { host: config.host, port: config.port, token }
+  const doors = stack.use(await listen({ router, clock: systemClock, log, socketPath, tcp }))
+  stack.defer(() => closing.abort(new Error('the server is stopping')))
+  const file = await writeServerFile(config, doors.port, socketPath)
+  stack.defer(() => rmSync(layout.serverFile, { force: true }))
+  log.write('info', 'server ready', { socketPath, tcpPort: doors.port })
+  stack.defer(() => log.write('info', 'server stopping'))
+  const owned = stack.move()
+  return { file, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+function makeDirectories({ layout }: ServerConfig): void {
+  for (const dir of [
+    layout.home,
+    layout.runDir,
+    layout.logsDir,
+    layout.terminalsDir,
+    layout.agentStoreDir,
+    layout.outboxDir,
+  ]) {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+  }
+}
+
+/** In CAO_HOME/run, or in a private place with a shorter path where that is too long for a socket. */
+function chooseServerSocket(config: ServerConfig): string {
+  const { runDir } = config.layout
+  const uid = process.getuid?.() ?? 0
+  const tmux = chooseSocketPath({ runDir, runtimeDir: config.runtimeDir, tempDir: config.tempDir, uid })
+  return join(dirname(tmux), dirname(tmux) === runDir ? 'server.sock' : 'c')
+}
+
+function openLog(path: string): Log {
+  return createJsonLog((line) => appendFileSync(path, `${line}\n`, { mode: 0o600 }), () => systemClock.nowMs())
+}
+
+async function writeServerFile(
+  config: ServerConfig,
+  port: number | undefined,
+  socketPath: string,
+): Promise<ServerFile> {
+  const { serverFile } = config.layout
+  const file: ServerFile = {
+    pid: process.pid,
+    socket_path: socketPath,
+    tcp_port: port ?? null,
+    version,
+    protocol_version: protocolVersion,
+    started_at: new Date(systemClock.nowMs()).toISOString(),
+  }
+  const fresh = `${serverFile}.new`
+  await writeFile(fresh, JSON.stringify(file), { mode: 0o600 })
+  await rename(fresh, serverFile)
+  return file
+}
