@@ -33,10 +33,10 @@ export function parseTerminalId(text: string): TerminalId | undefined {
   return terminalIdPattern.test(text) ? (text as TerminalId) : undefined
 }
 
-/** Adds the `cao-` prefix where it is missing; undefined when the whole is no legal name (letters, digits, `_`, `-`, at most 64). */
+/** Adds the `cao-` prefix where it is missing; undefined when nothing stands behind it or the whole is no legal name (letters, digits, `_`, `-`, at most 64). */
 export function parseSessionName(text: string): SessionName | undefined {
   const full = text.startsWith(sessionPrefix) ? text : `${sessionPrefix}${text}`
-  return text !== '' && sessionNamePattern.test(full) ? (full as SessionName) : undefined
+  return full !== sessionPrefix && sessionNamePattern.test(full) ? (full as SessionName) : undefined
 }
 
 export function parseJobId(text: string): JobId | undefined {
