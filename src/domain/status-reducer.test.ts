@@ -405,7 +405,7 @@ describe('whatever is told', () => {
     fc.assert(
       fc.property(anyHistory, fc.constantFrom('exit0', 'killed', 'lost'), mortal, anyAnnounces, (...args) => {
         const [before, end, after, announces] = args
-        const dead = reduceStatus(reduceAll(before, announces), toEvidence([1, 'process', end]), announces)
+        const dead = reduceStatus(reduceAll(before, announces), toEvidence([20_001, 'process', end]), announces)
         expect(pickSaid(reduceAll(after, announces, dead))).toEqual(pickSaid(dead))
         const relaunched = reduceStatus(dead, toEvidence([30_000, 'process', 'launched']), announces)
         expect(pickSaid(relaunched)).toEqual({
@@ -534,6 +534,23 @@ describe('the trail', () => {
       'kept: already processing',
     ])
     expect(state.trail.at(-1)?.evidence.atMs).toBe(129)
+  })
+
+  test('holds the newest pieces alone', () => {
+    const lines = Array.from({ length: 200 }, (_, i): Line => [20 + i, 'hook', i % 2 === 0 ? 'start' : 'answered'])
+    const { trail } = run(lines, hooksTell)
+    expect([trail.length, trail[0]?.evidence.atMs, trail.at(-1)?.evidence.atMs]).toEqual([
+      trailMax,
+      220 - trailMax,
+      219,
+    ])
+  })
+
+  test('keeps an end of the agent apart, so that it is known when it is told again', () => {
+    const lines: readonly Line[] = [launch, [20, 'process', 'lost'], [30, 'process', 'exit1'], [40, 'process', 'exit1']]
+    const dead = run(lines, hooksTell)
+    const alive = reduceStatus(dead, toEvidence([50, 'process', 'launched']), hooksTell)
+    expect(reduceStatus(alive, toEvidence([30, 'process', 'exit1'], 2), hooksTell)).toBe(alive)
   })
 
   test('names what was dropped and why', () => {

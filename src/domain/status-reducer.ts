@@ -202,9 +202,9 @@ function decide(state: StatusState, evidence: Evidence, announces: Announces): D
     return evidence.atMs > lifeBeganAtMs ? take('unknown', 'starting') : dropped('this launch is known')
   }
   if (isDead(state)) return dropped('the agent has ended')
+  if (evidence.atMs < lifeBeganAtMs - launchSkewMs) return dropped('told of an earlier life')
   const death = decideDeath(state, claim)
   if (death !== undefined) return death
-  if (evidence.atMs < lifeBeganAtMs - launchSkewMs) return dropped('told of an earlier life')
   if (isOlder(state, evidence)) return dropped('older than what decided the present status')
   switch (claim.kind) {
     case 'ready':
@@ -264,12 +264,14 @@ const isTold = (state: StatusState, evidence: Evidence): boolean =>
     return JSON.stringify(told.claim) === JSON.stringify(evidence.claim)
   })
 
-/** Appends; a piece that changed nothing takes the place of the one before that said the same, so that the trail tells a longer story. */
+/** Appends; a look that changed nothing takes the place of the one before that said the same, so that the trail tells a longer story. */
 function addToTrail(trail: readonly TrailEntry[], entry: TrailEntry): readonly TrailEntry[] {
   const last = trail.at(-1)
   const isRepeat =
     last !== undefined &&
     entry.effect !== 'took' &&
+    (entry.evidence.claim.kind === 'ready' || entry.evidence.claim.kind === 'busy') &&
+    last.evidence.claim.kind === entry.evidence.claim.kind &&
     last.effect === entry.effect &&
     last.why === entry.why &&
     last.evidence.source === entry.evidence.source &&
