@@ -3,23 +3,15 @@
  * not need; what talks to the server comes with the first call of `openClient`.
  */
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { homedir, constants as osConstants } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { systemClock } from '../async/clock-system.ts'
 import type { CliContext, Programs } from '../cli/command.ts'
 import { readAll } from '../cli/read-stdin.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { version } from '../lib/version.ts'
 import { layoutOf, resolveHome } from '../protocol/home.ts'
-
-/** The checkout or package: where `bin/` is, seen from the bundle in dist/ and from src/main/ alike. */
-function findRoot(): string {
-  const here = dirname(fileURLToPath(import.meta.url))
-  const root = [dirname(here), dirname(dirname(here))].find((candidate) => existsSync(join(candidate, 'bin', 'cao')))
-  return root ?? dirname(here)
-}
+import { findRoot } from './root.ts'
 
 function listPrograms(): Programs {
   const root = findRoot()

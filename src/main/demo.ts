@@ -1,0 +1,34 @@
+/** The demo as a program: gives it the process it runs in. `npm run demo` and `cao demo` start it. */
+import { systemClock } from '../async/clock-system.ts'
+import { demoUsage, parseDemoOptions } from '../demo/demo-options.ts'
+import { runDemo } from '../demo/run-demo.ts'
+import { AppError } from '../domain/errors.ts'
+import { findRoot } from './root.ts'
+
+async function main(): Promise<number> {
+  const options = parseDemoOptions(process.argv.slice(2))
+  if (options.help) {
+    process.stdout.write(demoUsage)
+    return 0
+  }
+  const interrupted = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => interrupted.abort(new Error(`ended by ${signal}`)))
+  }
+  return runDemo({
+    options,
+    clock: systemClock,
+    signal: interrupted.signal,
+    env: process.env,
+    root: findRoot(),
+    say: (line) => void process.stdout.write(`${line}\n`),
+  })
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  if (!(error instanceof AppError)) throw error
+  process.stderr.write(`Error: ${error.message}\n`)
+  process.exitCode = error.row.exitCode
+}
