@@ -137,7 +137,8 @@ export class Runtime implements AsyncDisposable {
       isBusy: () => watch.state.status === 'processing',
       turnsEnded: () => watch.state.turnsEnded,
       look: (waiting) => watch.look(waiting),
-      paste: (text, waiting) => keyboard.run(() => pane.paste(text, waiting)),
+      paste: (text, mark, waiting) => keyboard.run(() => pane.paste(text, { mark }, waiting)),
+      lastPasteMark: (waiting) => pane.lastPasteMark(waiting),
       press: (keys, waiting) => keyboard.run(() => pane.press(keys, waiting)),
       findAccepted: (token, waiting) => watch.signals.findAccepted(token, waiting),
     }

@@ -107,8 +107,13 @@ export interface BackendTerminal extends AsyncDisposable {
     options: { readonly historyLines?: number; readonly styled?: boolean },
     waiting: Waiting,
   ): Promise<CaptureOutcome>
-  /** Hands over `text` as one paste (bracketed when the program asked for it), without Enter. Leaves any pane mode first. */
-  paste(text: string, waiting: Waiting): Promise<InputOutcome>
+  /**
+   * Hands over `text` as one paste (bracketed when the program asked for it), without Enter. Leaves any pane mode first.
+   * `mark` is left at the terminal in the same step and outlives us: it proves after a crash whether the paste happened.
+   */
+  paste(text: string, options: { readonly mark: string }, waiting: Waiting): Promise<InputOutcome>
+  /** The mark of the last paste that reached the terminal; undefined when there was none or the terminal is gone. */
+  lastPasteMark(waiting: Waiting): Promise<string | undefined>
   /** Presses keys in order, each leaving any pane mode first. Text in a stroke is typed as it is. */
   press(strokes: readonly KeyStroke[], waiting: Waiting): Promise<InputOutcome>
   /** Calls `listener` for output from `fromOffset` on, in order; one reader. Dispose to stop. */

@@ -54,7 +54,7 @@ export async function attemptDelivery(message: Message, context: AttemptContext)
   if (ladder.step(message.id, 'lease') === undefined) return { kind: 'ended' }
   if (ladder.step(message.id, 'begin_typing') === undefined) return { kind: 'ended' }
   const turnsBefore = receiver.turnsEnded()
-  const pasted = await receiver.paste(typed, waiting)
+  const pasted = await receiver.paste(typed, message.token, waiting)
   if (pasted.kind === 'refused') {
     ladder.step(message.id, 'prove_absent', `the terminal took nothing: ${pasted.reason}`)
     return { kind: 'held', why: `the terminal took nothing: ${pasted.reason}` }

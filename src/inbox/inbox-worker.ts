@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts'
 import { type AttemptContext, type AttemptOutcome, attemptDelivery, submitDraft } from './attempt.ts'
 import type { Ladder } from './ladder.ts'
 import type { Receiver } from './receiver.ts'
-import { ownerOfDraft, sanitizeTyped } from './typed-text.ts'
+import { sanitizeTyped } from './typed-text.ts'
 
 /** The queue is looked at this often even when nothing woke the worker. */
 const idleLookMs = 30_000
@@ -20,7 +20,7 @@ const heldLookMs = 1_000
 const turnGraceMs = 3_000
 /** One attempt in all: paste, draft, two Enters, late proof, with room for a slow backend. */
 const attemptLimitMs = 120_000
-const settleLimitMs = 30_000
+const settleLimitMs = 60_000
 
 export type InboxWorkerOptions = {
   readonly receiver: Receiver
@@ -125,38 +125,35 @@ export class InboxWorker {
   }
 
   /**
-   * A message that was being typed when the server died: proof that it was taken confirms it; our draft in the
-   * composer may still get its Enter; proof of absence puts it back; otherwise the outcome is unknown and said so.
+   * A message that was being typed when the server died. The agent's record confirms it; the mark that every paste
+   * leaves proves whether the text reached the terminal: if not, it goes back to the queue; if so, our draft may
+   * still get its Enter, and otherwise the outcome is unknown and said so.
    */
   async #settle(message: Message, signal: AbortSignal): Promise<void> {
-    const { receiver, ladder, clock } = this.#options
+    const { receiver, ladder, clock, log } = this.#options
     using deadline = deadlineSignal(clock, settleLimitMs, `the fate of message ${message.id}`, signal)
     const typed = sanitizeTyped(formatTyped(message))
     try {
-      const accepted = message.kind === 'input' ? 'unknown' : await receiver.findAccepted(message.token, deadline)
-      if (accepted === 'yes') {
+      if (message.kind !== 'input' && (await receiver.findAccepted(message.token, deadline)) === 'yes') {
         ladder.step(message.id, 'confirm', 'the agent had recorded it before the restart')
         return
       }
-      const seen = await receiver.look(deadline)
-      const owner = seen === 'gone' ? 'gone' : ownerOfDraft(seen.reading.composer, typed)
-      if (owner === 'ours') {
-        if (message.state === 'typing') ladder.step(message.id, 'type', 'our text is in the composer')
-        await submitDraft(message, typed, receiver.turnsEnded(), { receiver, ladder, clock, waiting: deadline })
-        return
+      if (message.state === 'typing') {
+        if ((await receiver.lastPasteMark(deadline)) !== message.token) {
+          ladder.step(message.id, 'prove_absent', 'the paste never reached the terminal')
+          return
+        }
+        ladder.step(message.id, 'type', 'the paste had reached the terminal')
       }
-      if (message.state === 'typing' && accepted === 'no' && owner === 'empty') {
-        ladder.step(message.id, 'prove_absent', 'neither the composer nor the agent has it')
-        return
-      }
+      await submitDraft(message, typed, receiver.turnsEnded(), { receiver, ladder, clock, waiting: deadline })
     } catch (error) {
       if (signal.aborted) return
-      this.#options.log.write('warn', 'fate of a message not settled', { messageId: message.id, error: String(error) })
+      log.write('warn', 'fate of a message not settled', { messageId: message.id, error: String(error) })
+      ladder.step(
+        message.id,
+        'lapse',
+        'the server ended while it was typed, and nothing proves whether it arrived. Look at the pane',
+      )
     }
-    ladder.step(
-      message.id,
-      'lapse',
-      'the server ended while it was typed, and nothing proves whether it arrived. Look at the pane',
-    )
   }
 }

@@ -22,7 +22,10 @@ export interface Receiver {
   /** Turns ended so far: tells a new turn from an old one. */
   turnsEnded(): number
   look(waiting: Waiting): Promise<{ readonly snapshot: Snapshot; readonly reading: ScreenReading } | 'gone'>
-  paste(text: string, waiting: Waiting): Promise<InputOutcome>
+  /** `mark` is left at the terminal in the same step, and survives us: after a crash it tells whether the paste happened. */
+  paste(text: string, mark: string, waiting: Waiting): Promise<InputOutcome>
+  /** The mark of the last paste that reached the terminal; undefined when there was none. */
+  lastPasteMark(waiting: Waiting): Promise<string | undefined>
   press(keys: readonly Key[], waiting: Waiting): Promise<InputOutcome>
   findAccepted(token: MessageToken, waiting: Waiting): Promise<'yes' | 'no' | 'unknown'>
 }

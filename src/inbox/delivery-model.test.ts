@@ -1,0 +1,173 @@
+/**
+ * Delivery against a modelled composer on the real store, with crashes of ours at any call and the misbehaviours of
+ * real programs. What must hold whatever happens: typed at most once; confirmed only when accepted; nothing accepted
+ * twice; order kept; nothing left waiting without a word.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ManualClock } from '../async/clock-manual.ts'
+import { makeMessageToken, type RandomHex, type SessionName, type TerminalId } from '../domain/ids.ts'
+import type { Message } from '../domain/message.ts'
+import { silentLog } from '../lib/log.ts'
+import { openStore } from '../store/sqlite/open.ts'
+import type { Store } from '../store/store.ts'
+import { ComposerModel, type Misbehaviour } from './composer-model.case.ts'
+import { InboxWorker } from './inbox-worker.ts'
+import { Ladder } from './ladder.ts'
+import { TurnTracker } from './turn-tracker.ts'
+
+let dir = ''
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'cao-delivery-'))
+})
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+let counter = 0
+const random: RandomHex = (digits) => (counter++).toString(16).padStart(digits, '0')
+
+function insertTerminal(store: Store, id: TerminalId): void {
+  const sessionName = `cao-${id}` as SessionName
+  store.sessions.insert({ name: sessionName, createdAtMs: 1, workingDirectory: '/' })
+  store.terminals.insert({
+    id,
+    sessionName,
+    name: 'w',
+    provider: 'p',
+    profileName: 'q',
+    callerId: undefined,
+    allowedTools: undefined,
+    workingDirectory: '/',
+    program: '/p',
+    argv: ['/p'],
+    binding: {},
+    group: undefined,
+    metadata: undefined,
+    createdAtMs: 1,
+  })
+}
+
+type Plan = {
+  readonly behaviour: Misbehaviour
+  readonly hasProofOfBody: boolean
+  readonly messages: number
+  /** The n-th port call of each life of the worker is its last; before or after its effect. */
+  readonly crashes: readonly { readonly atCall: number; readonly isAfter: boolean }[]
+}
+
+const planArbitrary: fc.Arbitrary<Plan> = fc.record({
+  behaviour: fc.record({
+    swallowedEnters: fc.nat(3),
+    paintMs: fc.constantFrom(0, 30, 500, 2_000, 30_000),
+    turnMs: fc.constantFrom(1, 50, 5_000),
+    isRecorded: fc.boolean(),
+  }),
+  hasProofOfBody: fc.boolean(),
+  messages: fc.integer({ min: 1, max: 4 }),
+  crashes: fc.array(fc.record({ atCall: fc.integer({ min: 1, max: 12 }), isAfter: fc.boolean() }), { maxLength: 4 }),
+})
+
+type Outcome = { readonly messages: readonly Message[]; readonly model: ComposerModel }
+
+async function play(store: Store, plan: Plan): Promise<Outcome> {
+  const clock = new ManualClock()
+  const id = random(8) as TerminalId
+  insertTerminal(store, id)
+  const ladder = new Ladder({ store, clock, log: silentLog, announce: () => undefined })
+  const tracker = new TurnTracker({ id, store, ladder })
+  const model = new ComposerModel(clock, id, plan.behaviour)
+  const receiver = model.asReceiver(plan.hasProofOfBody)
+  let worker: InboxWorker | undefined
+  model.onAccepted = (text) => void tracker.noteAccepted(text, 'hook')
+  model.onTurnStarted = () => tracker.noteTurnStarted()
+  model.onTurnEnded = () => {
+    tracker.noteTurnEnded()
+    worker?.wake()
+  }
+  for (let i = 0; i < plan.messages; i++) {
+    store.messages.insert({
+      token: makeMessageToken(random),
+      kind: 'send_message',
+      senderId: 'user',
+      receiverId: id,
+      jobId: undefined,
+      body: `body ${i}`,
+      createdAtMs: clock.nowMs(),
+    })
+  }
+  for (const crash of [...plan.crashes, undefined]) {
+    const life = new AbortController()
+    let calls = 0
+    const die = () => {
+      life.abort(new Error('crash'))
+      throw new Error('crash')
+    }
+    model.beforeEffect = () => {
+      if (life.signal.aborted) throw new Error('a dead worker touched the terminal')
+      calls++
+      if (crash !== undefined && calls === crash.atCall && !crash.isAfter) die()
+    }
+    model.afterEffect = () => {
+      if (crash !== undefined && calls === crash.atCall && crash.isAfter) die()
+    }
+    worker = new InboxWorker({ receiver, store, ladder, clock, log: silentLog })
+    const run = worker.run(life.signal)
+    for (let i = 0; i < 400 && !life.signal.aborted; i++) await clock.advance(500)
+    life.abort(new Error('over'))
+    await run
+  }
+  return { messages: store.messages.list(id, { limit: 100 }), model }
+}
+
+const took = (message: Message, model: ComposerModel) =>
+  model.accepted.filter((text) => text.includes(message.token)).length
+const isTaken = (message: Message) => ['confirmed', 'turn_started', 'answered'].includes(message.state)
+
+test('whatever crashes and misbehaves: typed at most once, confirmed only when taken, in order, never left without a word', async () => {
+  using store = openStore({ path: join(dir, 'model.db') })
+  await fc.assert(
+    fc.asyncProperty(planArbitrary, async (plan) => {
+      const { messages, model } = await play(store, plan)
+      for (const message of messages) {
+        expect(
+          model.pastes.filter((text) => text.includes(message.token)).length,
+          `pastes of ${message.state}`,
+        ).toBeLessThanOrEqual(1)
+        expect(took(message, model)).toBeLessThanOrEqual(1)
+        if (isTaken(message)) expect(took(message, model), `taken: ${message.detail}`).toBe(1)
+        expect(['answered', 'confirmed', 'turn_started', 'unconfirmed', 'queued']).toContain(message.state)
+        // Queued after all this time only behind a draft that holds the composer.
+        if (message.state === 'queued') expect(model.composer).not.toBe('')
+      }
+      const order = messages
+        .map((message) => model.accepted.findIndex((text) => text.includes(message.token)))
+        .filter((place) => place >= 0)
+      expect(order).toEqual(order.toSorted((a, b) => a - b))
+    }),
+    { numRuns: 150 },
+  )
+}, 120_000)
+
+test('without crashes and with at most one lost Enter everything is answered', async () => {
+  using store = openStore({ path: join(dir, 'calm.db') })
+  const calm = fc.record({
+    behaviour: fc.record({
+      swallowedEnters: fc.nat(1),
+      paintMs: fc.constantFrom(0, 30, 500),
+      turnMs: fc.constantFrom(1, 50, 5_000),
+      isRecorded: fc.constant(true),
+    }),
+    hasProofOfBody: fc.boolean(),
+    messages: fc.integer({ min: 1, max: 4 }),
+    crashes: fc.constant([]),
+  })
+  await fc.assert(
+    fc.asyncProperty(calm, async (plan) => {
+      const { messages } = await play(store, plan)
+      expect(messages.map((message) => message.state)).toEqual(messages.map(() => 'answered'))
+    }),
+    { numRuns: 20 },
+  )
+}, 60_000)
