@@ -1,0 +1,19 @@
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { applicationId, migrations } from '../../src/store/sqlite/migrate.ts'
+
+/** A released migration never changes: files out there were made by it. A new version is a new line here. */
+const pinned = ['1 da1525fe71199054']
+
+test('migrations are numbered from one, and each is what it was when it was released', () => {
+  const found = migrations.map(({ version, sql }) => {
+    const digest = createHash('sha256').update(sql).digest('hex').slice(0, 16)
+    return `${version} ${digest}`
+  })
+  expect(found).toEqual(pinned)
+  expect(migrations.map(({ version }) => version)).toEqual(migrations.map((_, index) => index + 1))
+})
+
+test('a file of ours is known by the same mark for ever', () => {
+  expect(applicationId).toBe(0x43414f31)
+})
