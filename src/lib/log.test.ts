@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { createJsonLog, silentLog } from './log.ts'
+
+const at = '1970-01-01T00:00:05.000Z'
+
+test('a line is one JSON text with the fields of its log and its own', () => {
+  const lines: string[] = []
+  const log = createJsonLog(
+    (line) => lines.push(line),
+    () => 5_000,
+  )
+  log.child({ terminalId: 'a' }).child({ part: 'inbox' }).write('warn', 'slow\npaint', { tookMs: 3 })
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).not.toContain('\n')
+  expect(JSON.parse(lines[0] ?? '')).toEqual({
+    at,
+    level: 'warn',
+    message: 'slow\npaint',
+    terminalId: 'a',
+    part: 'inbox',
+    tookMs: 3,
+  })
+})
+
+test('lines below the least level are dropped, also by children', () => {
+  const lines: string[] = []
+  const log = createJsonLog(
+    (line) => lines.push(line),
+    () => 0,
+    'warn',
+  )
+  log.write('info', 'no')
+  log.child({}).write('debug', 'no')
+  log.child({}).write('error', 'yes')
+  expect(lines.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(['yes'])
+})
+
+test('the silent log has silent children', () => {
+  silentLog.child({ a: 1 }).write('error', 'nobody hears')
+  expect(silentLog.child({})).toBe(silentLog)
+})
