@@ -39,3 +39,32 @@ test('the silent log has silent children', () => {
   silentLog.child({ a: 1 }).write('error', 'nobody hears')
   expect(silentLog.child({})).toBe(silentLog)
 })
+
+test('an error keeps its words and its cause, and a field can not take the place of the message', () => {
+  const lines: string[] = []
+  const log = createJsonLog(
+    (line) => lines.push(line),
+    () => 5_000,
+  )
+  const error = Object.assign(new Error('no room', { cause: new Error('below') }), { code: 'ENOSPC' })
+  log.write('error', 'write failed', { error, size: 12n, message: 'mine' })
+  expect(JSON.parse(lines[0] ?? '')).toEqual({
+    at,
+    level: 'error',
+    message: 'write failed',
+    error: { name: 'Error', message: 'no room', code: 'ENOSPC', cause: { name: 'Error', message: 'below' } },
+    size: '12',
+  })
+})
+
+test('what can not be written as JSON does not throw', () => {
+  const lines: string[] = []
+  const log = createJsonLog(
+    (line) => lines.push(line),
+    () => 5_000,
+  )
+  const circle: Record<string, unknown> = {}
+  circle['self'] = circle
+  log.write('info', 'odd', { circle })
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ at, level: 'info', message: 'odd' })
+})

@@ -19,13 +19,31 @@ export const silentLog: Log = {
   },
 }
 
+/** What JSON drops or refuses: an error keeps its words, a bigint its digits. */
+function toPlain(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString()
+  if (!(value instanceof Error)) return value
+  const { name, message, cause } = value
+  return { name, message, ...('code' in value && { code: value.code }), ...(cause !== undefined && { cause }) }
+}
+
+/** Errors: none; a log that throws would hide the fault that it was to tell of. */
+function formatLine(line: LogFields): string {
+  try {
+    return JSON.stringify(line, toPlain)
+  } catch (error) {
+    const { at, level, message } = line
+    return JSON.stringify({ at, level, message, unloggable: String(error) })
+  }
+}
+
 /** A log that hands each line, as one JSON text without newline, to `sink`. */
 export function createJsonLog(sink: (line: string) => void, nowMs: () => number, least: LogLevel = 'info'): Log {
   const order: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error']
   const make = (base: LogFields): Log => ({
     write(level, message, fields) {
       if (order.indexOf(level) < order.indexOf(least)) return
-      sink(JSON.stringify({ at: new Date(nowMs()).toISOString(), level, message, ...base, ...fields }))
+      sink(formatLine({ ...base, ...fields, at: new Date(nowMs()).toISOString(), level, message }))
     },
     child: (fields) => make({ ...base, ...fields }),
   })
