@@ -56,7 +56,7 @@ export function createTransport(target: Target, capability: string | undefined, 
     return new Promise((resolve, reject) => {
       if (call.signal?.aborted) return reject(call.signal.reason as Error)
       const request = httpRequest(optionsOf(call, payload))
-      const guarded = guard(request, call, clock)
+      const guarded = guard(request, call, { clock, target })
       request.on('error', (error) => {
         guarded.release()
         reject(roadFault(error, target))
@@ -83,7 +83,7 @@ export function createTransport(target: Target, capability: string | undefined, 
 }
 
 /** Ends the call at its deadline or with its signal. Owns: release it when the answer is through. */
-function guard(request: ClientRequest, call: Call, clock: Clock) {
+function guard(request: ClientRequest, call: Call, { clock, target }: { clock: Clock; target: Target }) {
   let answer: IncomingMessage | undefined
   const end = (reason: Error) => {
     // The answer first: it would otherwise only say that its connection was reset.
@@ -92,7 +92,9 @@ function guard(request: ClientRequest, call: Call, clock: Clock) {
   }
   const onAbort = () => end(call.signal?.reason as Error)
   const late = `the server did not answer ${call.method} ${call.path} within ${call.timeoutMs} ms`
-  const timer = clock.after(call.timeoutMs, () => end(new AppError('TIMEOUT', late)))
+  const timer = clock.after(call.timeoutMs, () =>
+    end(new AppError('TIMEOUT', late, { data: { where: formatTarget(target) } })),
+  )
   call.signal?.addEventListener('abort', onAbort, { once: true })
   const release = () => {
     timer[Symbol.dispose]()
@@ -105,6 +107,8 @@ function guard(request: ClientRequest, call: Call, clock: Clock) {
   }
   return { watch, release }
 }
+
+const formatTarget = (target: Target): string => ('socketPath' in target ? target.socketPath : target.baseUrl)
 
 function formatPath(call: Call): string {
   const given = Object.entries(call.query ?? {}).filter(([, value]) => value !== undefined)
@@ -141,7 +145,7 @@ const wentAway = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'])
 export function roadFault(error: unknown, target: Target): Error {
   if (!(error instanceof Error)) return new Error(String(error))
   const code = (error as NodeJS.ErrnoException).code ?? ''
-  const where = 'socketPath' in target ? target.socketPath : target.baseUrl
+  const where = formatTarget(target)
   const data = { where, cause: code, mayHaveArrived: wentAway.has(code) }
   if (code === 'EACCES') {
     return new AppError('SERVER_UNREACHABLE', `this user may not use the server's socket ${where}`, {

@@ -5,7 +5,7 @@
 import { sleep } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
 import type { JobBody, StartJobParams } from '../protocol/job.ts'
-import { isUnreachable, type ToolContext } from './tool.ts'
+import { isServerAway, type ToolContext } from './tool.ts'
 
 /** How long a start waits for a server that is away. Units: ms. */
 export const startRetryMs = 10_000
@@ -24,7 +24,7 @@ export async function startJob(context: ToolContext, params: StartJobParams): Pr
     try {
       return await client.startJob(request, { signal })
     } catch (error) {
-      if (!isUnreachable(error)) throw error
+      if (!isServerAway(error)) throw error
       if (clock.monotonicMs() >= giveUpAtMs) {
         const sentence = `the CAO server is down, nothing was started (waited ${startRetryMs / 1_000} s): try again later`
         throw new AppError('SERVER_UNREACHABLE', sentence, { cause: error })
@@ -52,8 +52,7 @@ export async function waitForEnd(context: ToolContext, started: JobBody, limitMs
     try {
       job = await client.getJob(job.id, roundS, { signal })
     } catch (error) {
-      const isAway = isUnreachable(error) || (error instanceof AppError && error.code === 'TIMEOUT')
-      if (!isAway) throw error
+      if (!isServerAway(error)) throw error
       await sleep(clock, retryPauseMs, signal)
     }
   }

@@ -50,5 +50,7 @@ export function toFailure(error: AppError, extra: Readonly<Record<string, unknow
   return { success: false, message: error.message, error: error.message, code: error.code, ...extra }
 }
 
-export const isUnreachable = (error: unknown): error is AppError =>
-  error instanceof AppError && error.code === 'SERVER_UNREACHABLE'
+/** The server is down, or does not answer: whether it has heard us is not known. */
+export const isServerAway = (error: unknown): error is AppError =>
+  error instanceof AppError &&
+  (error.code === 'SERVER_UNREACHABLE' || (error.code === 'TIMEOUT' && error.data['where'] !== undefined))

@@ -19,7 +19,11 @@ export function formatFrame({ id, event, value }: FrameFields): string {
   return `${named}${numbered}data: ${JSON.stringify(value)}\n\n`
 }
 
-type StreamServices = { readonly app: App; readonly clock: Clock; readonly closing: AbortSignal }
+export type StreamServices = {
+  readonly app: Pick<App, 'subscribe' | 'lastEventSeq'>
+  readonly clock: Clock
+  readonly closing: AbortSignal
+}
 
 /** Owns: its subscription, until the reader leaves, falls behind, or the server closes. */
 export function createEventStream(services: StreamServices, after: number | undefined): ReadableStream<Uint8Array> {

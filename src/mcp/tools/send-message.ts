@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { AppError } from '../../domain/errors.ts'
 import { outboxVersion } from '../../protocol/outbox.ts'
 import { writeOutbox } from '../outbox-writer.ts'
-import { defineTool, isUnreachable, type ToolContext, type ToolResult } from '../tool.ts'
+import { defineTool, isServerAway, type ToolContext, type ToolResult } from '../tool.ts'
 import { terminalId } from './arguments.ts'
 
 export const sendMessage = defineTool({
@@ -33,7 +33,7 @@ export const sendMessage = defineTool({
       const sent = await client.sendMessage(receiverId, { message, sender_id: identity.terminalId, uuid }, { signal })
       return { ...sent }
     } catch (error) {
-      if (!isUnreachable(error)) throw error
+      if (!isServerAway(error)) throw error
       return putAside(context, { message, receiverId: receiver_id, uuid })
     }
   },
