@@ -19,6 +19,8 @@ const destroyLimitMs = 20_000
 /** The agent's program has ended: what it left is kept, then the pane goes (a dead pane is a danger below tmux 3.4). */
 export async function noteExit(context: AppContext, runtime: Runtime, exit: Exit): Promise<void> {
   const { row } = runtime
+  // While it is being deleted its end is no news.
+  if (context.store.terminals.find(row.id)?.life !== 'live') return
   await saveLastScreen(context, runtime)
   runtime.watch.addEvidence('process', { kind: 'exited', code: exit.code, signal: exit.signal }, 'exit file')
   runtime.closeQuestion(undefined)

@@ -38,7 +38,7 @@ export async function launchTerminal(
   options: LaunchOptions,
   waiting: Waiting,
 ): Promise<{ readonly runtime: Runtime; readonly undo: AsyncDisposableStack }> {
-  const { store, backend, capabilities, layout, random, events, clock, runtimes } = context
+  const { store, backend, capabilities, layout, random, clock, runtimes } = context
   const { resolved, sessionName } = options
   const id = makeTerminalId(random)
   const dirs = terminalDirs(layout, id)
@@ -85,17 +85,6 @@ export async function launchTerminal(
   })
   runtimes.set(id, runtime)
   await runtime.start(false)
-  events.append(
-    {
-      type: 'terminal.created',
-      terminalId: id,
-      sessionName,
-      provider: row.provider,
-      profileName: row.profileName,
-      callerId: row.callerId,
-    },
-    clock.nowMs(),
-  )
   return { runtime, undo: stack.move() }
 }
 
@@ -161,23 +150,36 @@ function insertRow(
   id: TerminalId,
   plan: LaunchPlan,
 ): Terminal {
-  const { store, clock, random } = context
-  return store.terminals.insert({
-    id,
-    sessionName,
-    name: `${resolved.profile.name}-${random(4)}`,
-    provider: resolved.provider.name,
-    profileName: resolved.profile.name,
-    callerId: request.callerId,
-    allowedTools: resolved.allowedTools,
-    workingDirectory: resolved.cwd,
-    program: resolved.program,
-    argv: plan.argv,
-    binding: plan.binding,
-    group: request.group,
-    metadata: request.metadata,
-    createdAtMs: clock.nowMs(),
+  const { store, clock, random, events } = context
+  const createdAtMs = clock.nowMs()
+  const { row, event } = store.transaction(() => {
+    const row = store.terminals.insert({
+      id,
+      sessionName,
+      name: `${resolved.profile.name}-${random(4)}`,
+      provider: resolved.provider.name,
+      profileName: resolved.profile.name,
+      callerId: request.callerId,
+      allowedTools: resolved.allowedTools,
+      workingDirectory: resolved.cwd,
+      program: resolved.program,
+      argv: plan.argv,
+      binding: plan.binding,
+      group: request.group,
+      metadata: request.metadata,
+      createdAtMs,
+    })
+    const { provider, profileName, callerId } = row
+    return {
+      row,
+      event: store.events.append(
+        { type: 'terminal.created', terminalId: id, sessionName, provider, profileName, callerId },
+        createdAtMs,
+      ),
+    }
   })
+  events.announce(event)
+  return row
 }
 
 async function writePlannedFiles(plan: LaunchPlan): Promise<void> {

@@ -102,7 +102,11 @@ export class Runtime implements AsyncDisposable {
       this.#context.store.terminals.setBinding(this.row.id, merged)
     })
     this.watch.onChanged((change) => this.#onChanged(change))
-    this.watch.onSeen(() => this.#saveCursorSoon())
+    this.watch.onSeen(() => {
+      this.#saveCursorSoon()
+      // What holds the queue may be a draft or a dialog, which no status tells.
+      if (this.worker.holdWhy !== undefined) this.worker.wake()
+    })
     if (!isAdopted) this.watch.addEvidence('process', { kind: 'launched' }, 'launch')
     await this.watch.start()
     this.#scope.spawn('inbox', (signal) => this.worker.run(signal))

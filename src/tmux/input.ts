@@ -79,6 +79,8 @@ export type PasteRequest = InputTarget & {
   readonly path: string
   /** Wrap in bracket marks where the program asked for them (DECSET 2004). */
   readonly isBracketed: boolean
+  /** Pane option that is set right after the paste, in the same guarded step: it says later which paste was the last. */
+  readonly mark?: { readonly option: string; readonly value: string }
   readonly timeoutMs?: number
 }
 
@@ -87,7 +89,9 @@ export async function pasteFile(runner: Runner, request: PasteRequest): Promise<
   const buffer = `cao-${makeNonce()}`
   const target = paneTarget(request.paneId)
   const paste = `paste-buffer ${request.isBracketed ? '-p ' : ''}-r -d -b ${buffer} -t ${target}`
-  const line = guardedInputLine(request, [paste], [`delete-buffer -b ${buffer}`])
+  const { mark } = request
+  const marks = mark === undefined ? [] : [`set-option -p -t ${target} ${mark.option} ${quote(mark.value)}`]
+  const line = guardedInputLine(request, [paste, ...marks], [`delete-buffer -b ${buffer}`])
   const outcome = await runGuarded(
     runner,
     `load-buffer -b ${buffer} ${quote(request.path)} ; ${line}`,
