@@ -10,8 +10,14 @@ export type Label = (terminalId: string) => string
 
 export const plainLabel: Label = (terminalId) => terminalId
 
-const because = (text: string | null, before = ': '): string =>
-  text === null || text === '' ? '' : `${before}${cleanLine(text)}`
+/** Fields without a value may be null, or not there at all (an event of an older server). */
+type Optional = string | null | undefined
+
+const because = (text: Optional, before = ': '): string =>
+  (text ?? '') === '' ? '' : `${before}${cleanLine(text ?? '')}`
+
+const labelled = (terminalId: Optional, before: string, label: Label): string =>
+  (terminalId ?? '') === '' ? '' : `${before}${label(terminalId ?? '')}`
 
 export function formatEvent(event: EventBody, label: Label = plainLabel): string {
   switch (event.type) {
@@ -20,26 +26,25 @@ export function formatEvent(event: EventBody, label: Label = plainLabel): string
     case 'session.deleted':
       return `session ${event.session_name} was ended`
     case 'terminal.created': {
-      const who = event.caller_id === null ? '' : `, called by ${label(event.caller_id)}`
+      const who = labelled(event.caller_id, ', called by ', label)
       const what = `${cleanLine(event.profile_name)} (${event.provider})`
       return `${label(event.terminal_id)} was started: ${what} in ${event.session_name}${who}`
     }
     case 'terminal.life_changed':
       return `${label(event.terminal_id)} is ${event.to} (was ${event.from})${because(event.detail)}`
     case 'terminal.status_changed': {
-      const evidence = event.because === null ? '' : ` [${cleanLine(event.because)}]`
-      return `${label(event.terminal_id)} is ${event.to} (${event.reason})${because(event.detail)}${evidence}`
+      return `${label(event.terminal_id)} is ${event.to} (${event.reason})${because(event.detail)}${because(event.because, '; ')}`
     }
     case 'message.queued':
       return `message ${event.message_id} (${event.kind}) from ${nameSender(event.sender_id, label)} waits for ${label(event.receiver_id)}`
     case 'message.state_changed':
       return `message ${event.message_id} (${event.kind}) to ${label(event.receiver_id)} is ${event.to}${because(event.detail)}`
     case 'job.created': {
-      const who = event.caller_id === null ? 'a person' : label(event.caller_id)
+      const who = labelled(event.caller_id, '', label) || 'a person'
       return `${event.job_id} (${event.kind}) was asked for by ${who}: ${cleanLine(event.profile_name)}`
     }
     case 'job.state_changed': {
-      const worker = event.worker_id === null ? '' : ` with ${label(event.worker_id)}`
+      const worker = labelled(event.worker_id, ' with ', label)
       return `${event.job_id} (${event.kind})${worker} is ${event.to}${because(event.detail)}`
     }
     case 'question.opened': {

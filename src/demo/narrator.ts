@@ -39,7 +39,7 @@ export class Narrator {
       case 'terminal.status_changed':
         return this.#tellStatus(event)
       case 'job.created': {
-        const who = event.caller_id === null ? 'somebody' : this.label(event.caller_id)
+        const who = this.label(event.caller_id ?? 'somebody')
         const how = event.kind === 'handoff' ? 'hands a task off to, and waits for,' : 'assigns a task to'
         return `${who} ${how} a ${cleanLine(event.profile_name)}`
       }
@@ -72,7 +72,7 @@ export class Narrator {
 
   #tellStatus(event: EventBody & { readonly type: 'terminal.status_changed' }): string | undefined {
     const agent = this.#agents.get(event.terminal_id)
-    const why = event.because === null ? '' : ` (${cleanLine(event.because)})`
+    const why = (event.because ?? '') === '' ? '' : ` (${cleanLine(event.because ?? '')})`
     if (event.to === 'idle' && agent?.wasReady === false) {
       agent.wasReady = true
       return `${this.label(event.terminal_id)} is ready${why}`
@@ -82,7 +82,7 @@ export class Narrator {
   }
 
   #tellJob(event: EventBody & { readonly type: 'job.state_changed' }): string | undefined {
-    const worker = event.worker_id === null ? 'nobody' : this.label(event.worker_id)
+    const worker = this.label(event.worker_id ?? 'nobody')
     if (event.to === 'answered') return `${worker} has answered`
     if (event.to === 'running') return undefined
     return formatEvent(event, this.label)
@@ -92,7 +92,7 @@ export class Narrator {
     const what = this.#describeMessage(event)
     if (event.to === 'typed') return `${what} was typed into ${this.label(event.receiver_id)}`
     if (event.to === 'confirmed') {
-      return `${what} has arrived; proof: ${event.detail === null ? 'not told' : cleanLine(event.detail)}`
+      return `${what} has arrived; proof: ${cleanLine(event.detail ?? 'not told')}`
     }
     const isBad = ['refused', 'unconfirmed', 'expired', 'undeliverable'].includes(event.to)
     return isBad ? formatEvent(event, this.label) : undefined
