@@ -3,11 +3,14 @@
  * road become AppErrors here: nobody above sees ECONNREFUSED. No connection is kept alive: a client is
  * often a program that ends after one request, and a socket of a server that went away must not be reused.
  */
-import { type ClientRequest, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import type { Clock } from '../async/clock.ts'
 import { AppError } from '../domain/errors.ts'
 import { fromErrorBody } from '../protocol/error-body.ts'
 import { capabilityHeader } from '../protocol/version.ts'
+
+/** Not by an import: the module's named exports load WebSocket and fetch with it, which doubles the start of a command. */
+const { request: httpRequest } = process.getBuiltinModule('node:http')
 
 export type Target =
   | { readonly socketPath: string }
