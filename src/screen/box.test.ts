@@ -28,6 +28,7 @@ describe('findBottomBox', () => {
     ['has more below it than a footer', [top, '│ ❯ hello    │', bottom, 'one', 'two']],
     ['is narrower than the screen', ['╭───────────╮', '│ ❯ hello   │', '╰───────────╯']],
     ['has no top', ['│ ❯ hello    │', bottom]],
+    ['has no row', [top, bottom]],
     ['is broken', [top, 'x', '│ ❯ hello    │', bottom]],
     ['has a torn lower border', [top, '│ ❯ hello    │', '╰─────']],
     ['is not there', ['', '']],

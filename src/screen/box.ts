@@ -38,6 +38,8 @@ export function findBottomBox(lines: readonly string[], options: BoxOptions): Bo
     const line = lines[at] ?? ''
     const top = topPattern.exec(line)
     if (top !== null && line.length === options.cols) {
+      // A frame without rows is one that is being painted.
+      if (rows.length === 0) return undefined
       return {
         title: top[1],
         rows: rows.toReversed(),

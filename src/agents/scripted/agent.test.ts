@@ -1,5 +1,5 @@
 /** The scripted agent as a person at a real tmux meets it. */
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { TmuxPane, waitFor } from './tmux-pane.case.ts'
@@ -185,18 +185,18 @@ describe('what it tells', () => {
     await pane.waitForScreen('✗ API error 429')
     await pane.say('/exit')
     await pane.waitForExit()
-    expect(pane.hooks.map((hook) => hook.event)).toEqual([
-      'SessionStart',
-      'PromptAccepted',
-      'TurnStarted',
-      'QuestionOpened',
-      'QuestionClosed',
-      'TurnEnded',
-      'PromptAccepted',
-      'TurnStarted',
-      'Failed',
-      'TurnEnded',
-      'SessionEnd',
+    expect(pane.hooks.map((hook) => `${hook.event} ${hook.records - 1}`)).toEqual([
+      'SessionStart 1',
+      'PromptAccepted 2',
+      'TurnStarted 2',
+      'QuestionOpened 2',
+      'QuestionClosed 2',
+      'TurnEnded 3',
+      'PromptAccepted 4',
+      'TurnStarted 4',
+      'Failed 5',
+      'TurnEnded 5',
+      'SessionEnd 5',
     ])
     const [, accepted, , opened, , ended, , , failed] = pane.hooks.map((hook) => hook.payload)
     expect(accepted).toMatchObject({ sessionId: 'mine', text: 'ask Go? | Yes\nreply fine' })
@@ -237,6 +237,7 @@ describe('what it tells', () => {
     expect(await pane.waitForExit()).toBe('0')
     await pane.launch(['--resume', 'mine'])
     await pane.waitForScreen(/● remember me[^]*Enter to send/)
+    expect(await pane.screen()).toContain('❯ reply remember me')
     await pane.say('reply again')
     await pane.waitForRecords('assistant', 2)
     expect(pane.records.filter((line) => line.type === 'session').map((line) => line.sessionId)).toEqual([
@@ -244,6 +245,16 @@ describe('what it tells', () => {
       'mine',
     ])
   })
+})
+
+test('a conversation that is not there can not be taken up', async () => {
+  await using pane = await TmuxPane.start()
+  await pane.say('/exit')
+  await pane.waitForExit()
+  const missing = join(pane.folder, 'none.jsonl')
+  await pane.launch(['--transcript', missing, '--resume', 'mine'])
+  expect(await pane.waitForExit()).toBe('1')
+  expect(existsSync(missing)).toBe(false)
 })
 
 describe('the screen', () => {

@@ -43,6 +43,10 @@ async function runOnTerminal(context: ProgramContext, options: Options): Promise
   const { clock, stdin, stdout, cwd } = context
   const sessionId = options.resume ?? options.sessionId ?? randomUUID()
   const transcript = new Transcript(options.transcript ?? join(dataDirOf(context, options), `${sessionId}.jsonl`))
+  if (options.resume !== undefined && transcript.load().length === 0) {
+    stdout.write(`scripted-agent: there is no conversation ${sessionId} in ${transcript.path}\n`)
+    return 1
+  }
   const screen = new Screen(
     clock,
     { write: (text) => void stdout.write(text), size: () => ({ cols: stdout.columns, rows: stdout.rows }) },

@@ -11,6 +11,13 @@ const entry = join(import.meta.dirname, '..', '..', 'main', 'scripted-agent.ts')
 const waitLimitMs = 10_000
 const pollGapMs = 20
 
+export type HookCall = {
+  readonly event: string
+  /** Lines in the record when the hook ran. */
+  readonly records: number
+  readonly payload: Record<string, unknown>
+}
+
 /** Owns: its tmux server and its folder; dispose ends both. */
 export class TmuxPane implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'cao-agent-'))
@@ -55,18 +62,18 @@ export class TmuxPane implements AsyncDisposable {
     await this.#tmux('rename-session', '-t', '=next', 'agent')
   }
 
-  /** The flag for a hook that adds `EVENT JSON` lines to a file. */
+  /** The flag for a hook that adds `EVENT RECORDS JSON` lines to a file: RECORDS counts the lines of the record. */
   hookFlags(): readonly string[] {
-    const script = `{ printf '%s ' "$1"; cat; echo; } >>'${this.hookPath}'`
+    const script = `n=$(wc -l <'${this.transcriptPath}'); { printf '%s %d ' "$1" "$n"; cat; echo; } >>'${this.hookPath}'`
     return ['--hook-argv', JSON.stringify(['/bin/sh', '-c', script, 'hook'])]
   }
 
-  get hooks(): readonly { readonly event: string; readonly payload: Record<string, unknown> }[] {
+  get hooks(): readonly HookCall[] {
     if (!existsSync(this.hookPath)) return []
     const lines = readFileSync(this.hookPath, 'utf8').split('\n').slice(0, -1)
     return lines.map((line) => {
-      const at = line.indexOf(' ')
-      return { event: line.slice(0, at), payload: JSON.parse(line.slice(at + 1)) as Record<string, unknown> }
+      const [, event = '', records, json = ''] = /^(\S+) (\d+) (.*)$/.exec(line) ?? []
+      return { event, records: Number(records), payload: JSON.parse(json) as Record<string, unknown> }
     })
   }
 

@@ -124,7 +124,9 @@ export class Turn {
       case 'error':
         throw failureOf(rest)
       case 'hang':
-        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+        return new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+        })
       case 'long':
         return this.#write(canned.longText(parseNumber(rest, 120)))
       case 'unicode':

@@ -43,7 +43,8 @@ const enter: Key = { kind: 'key', name: 'Enter' }
 
 export function planKeys(question: QuestionText, answer: string, shown: ShownQuestion): AnswerPlan {
   if (!isSame(question.text, shown.text)) return refused('the screen shows another question')
-  const wanted = answer.replaceAll(/\s+/g, ' ').trim()
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they would be keys
+  const wanted = answer.replaceAll(/[\s\x00-\x1f\x7f-\x9f]+/g, ' ').trim()
   if (wanted === '') return refused('an empty answer')
   // An open text field takes the answer as text, whatever the options say.
   if (shown.hasInput) return { kind: 'keys', keys: [text(wanted), enter] }

@@ -107,7 +107,7 @@ describe.each(sizes)('at $cols x $rows, $screen', (how) => {
     expect(claim).toMatchObject({ question: { options: ['Red', 'Blue', 'Something else (type it)'] } })
     if (claim?.kind !== 'waiting') throw new Error('no question')
     expect(claim.question.text).toBe('Which of these many colours? '.repeat(8).trim())
-    const plan = planScriptedAnswer(claim.question, 'a warm green', await snapshotOf(pane))
+    const plan = planScriptedAnswer(claim.question, 'a\x1b\x03 warm\ngreen', await snapshotOf(pane))
     expect(plan).toMatchObject({ kind: 'keys' })
     for (const key of plan.kind === 'keys' ? plan.keys : []) {
       await (key.kind === 'key' ? pane.press(key.name) : pane.type(key.text))

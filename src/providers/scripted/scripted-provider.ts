@@ -1,5 +1,7 @@
 /** The scripted agent as a provider like any other: the demo, the tests and the benches run on it. */
-import type { Provider } from '../provider.ts'
+import { access } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
+import type { ProgramOutcome, Provider } from '../provider.ts'
 import { planScriptedLaunch } from './launch.ts'
 import { planScriptedAnswer, readScriptedScreen } from './screen.ts'
 import { ScriptedSignals } from './signals.ts'
@@ -35,15 +37,24 @@ export function createScriptedProvider(options: ScriptedProviderOptions): Provid
         },
       ],
     },
-    findProgram: () =>
-      Promise.resolve(
-        program === undefined
-          ? { kind: 'missing', hint: 'this installation was built without its scripted agent' }
-          : { kind: 'found', path: program },
-      ),
+    findProgram: () => findAgent(options.agentArgv),
     planLaunch: (request) => Promise.resolve(planScriptedLaunch(request, [program ?? '', ...rest])),
     readScreen: readScriptedScreen,
     openSignals: (context) => new ScriptedSignals(context),
     planAnswer: planScriptedAnswer,
+  }
+}
+
+/** The program is ours: what can be missing is its file, where nothing has been built. */
+async function findAgent(argv: readonly string[]): Promise<ProgramOutcome> {
+  const hint = 'run "npm run setup" in the checkout of CAO'
+  const [program] = argv
+  if (program === undefined) return { kind: 'missing', hint }
+  try {
+    for (const word of argv.filter(isAbsolute)) await access(word)
+    return { kind: 'found', path: program }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return { kind: 'missing', hint }
+    throw error
   }
 }
