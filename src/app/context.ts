@@ -1,40 +1,29 @@
 /** What every use case is given. Built once in `create-app.ts`; nothing here is global. */
-import type { Clock } from '../async/clock.ts'
 import type { Scope } from '../async/scope.ts'
 import type { TerminalBackend } from '../backend/backend.ts'
 import { AppError } from '../domain/errors.ts'
-import type { RandomHex, TerminalId } from '../domain/ids.ts'
+import type { TerminalId } from '../domain/ids.ts'
 import type { LifeStep, Terminal } from '../domain/terminal.ts'
-import type { Ladder } from '../inbox/ladder.ts'
-import type { Log } from '../lib/log.ts'
-import type { HomeLayout } from '../protocol/home.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
 import type { Store } from '../store/store.ts'
 import type { Capabilities } from './capabilities.ts'
-import type { EventStream } from './event-stream.ts'
+import type { CoreContext } from './core-context.ts'
 import type { ProfileFiles } from './profile-files.ts'
 import type { Runtime } from './runtime.ts'
 
 /** argv of the stable programs that agents call: they outlive an upgrade under running agents. */
 export type Shims = { readonly hookArgv: readonly string[]; readonly mcpArgv: readonly string[] }
 
-export type AppContext = {
-  readonly store: Store
+export type AppContext = CoreContext & {
   readonly backend: TerminalBackend
   readonly providers: ProviderRegistry
   readonly profiles: ProfileFiles
-  readonly clock: Clock
-  readonly log: Log
-  readonly random: RandomHex
-  readonly layout: HomeLayout
   readonly shims: Shims
   readonly capabilities: Capabilities
   /** Where agents reach this server. */
   readonly socketPath: string
   /** Environment of the server process: the client's environment when a request brings none. */
   readonly serverEnv: Readonly<Record<string, string>>
-  readonly events: EventStream
-  readonly ladder: Ladder
   /** Background work of the whole app. */
   readonly scope: Scope
   readonly runtimes: Map<TerminalId, Runtime>

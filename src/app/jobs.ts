@@ -153,14 +153,6 @@ export class Jobs {
     }
   }
 
-  /** A worker wrote to its asker by itself: that is the report, and no second one follows. */
-  noteOwnReport(workerId: TerminalId, receiverId: TerminalId): void {
-    const { store } = this.#context
-    for (const job of store.jobs.listForWorker(workerId)) {
-      if (job.kind === 'assign' && job.callerId === receiverId && isJobOpen(job)) store.jobs.claimReport(job.id)
-    }
-  }
-
   /** Ends a job once; the first ending wins. Reports it and ends the worker where the job says so. */
   end(id: JobId, step: Exclude<JobStep, 'start'>, result: JobResult): void {
     const job = this.#step(id, step, result)
@@ -176,6 +168,9 @@ export class Jobs {
   #callBack(job: Job, callerId: TerminalId): void {
     const { store, log } = this.#context
     if (!store.jobs.claimReport(job.id)) return
+    // A worker that wrote to its asker by itself has reported: a second report would double it.
+    const isReported = job.workerId !== undefined && store.messages.hasSent(job.workerId, callerId, job.createdAtMs)
+    if (isReported && job.state === 'answered') return
     const worker = job.workerId ?? 'no worker'
     const { answer, failure: why } = job.result ?? {}
     const body =

@@ -41,8 +41,6 @@ export type LocalAppParts = {
   readonly facts: BackendFacts
 }
 
-const queuedMax = 1_000
-
 export class LocalApp implements App {
   readonly #context: AppContext
   readonly #parts: LocalAppParts
@@ -143,10 +141,7 @@ export class LocalApp implements App {
 
   #viewTerminal(terminal: Terminal): TerminalView {
     const status = this.#context.runtimes.get(terminal.id)?.view ?? viewEnded(terminal)
-    const queueLength = this.#context.store.messages.list(terminal.id, {
-      limit: queuedMax,
-      states: ['queued', 'leased'],
-    }).length
+    const queueLength = this.#context.store.messages.count(terminal.id, ['queued', 'leased'])
     return { terminal, status, queueLength }
   }
 
@@ -196,8 +191,6 @@ export class LocalApp implements App {
   }
 
   queueMessage({ uuid, ...message }: Parameters<App['queueMessage']>[0]): ReturnType<App['queueMessage']> {
-    const sender = this.#context.store.terminals.find(message.senderId as TerminalId)
-    if (sender !== undefined) this.#parts.jobs.noteOwnReport(sender.id, message.receiverId)
     const whole = { ...message, kind: 'send_message', jobId: undefined } as const
     return uuid === undefined ? queueMessage(this.#context, whole) : queueOnce(this.#context, uuid, whole)
   }

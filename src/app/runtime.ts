@@ -20,7 +20,7 @@ import { TurnTracker } from '../inbox/turn-tracker.ts'
 import type { Log } from '../lib/log.ts'
 import type { AnswerOutcome, Key, Provider } from '../providers/provider.ts'
 import { type Change, TerminalWatch } from '../status/terminal-watch.ts'
-import type { AppContext } from './context.ts'
+import type { CoreContext } from './core-context.ts'
 import { terminalDirs } from './terminal-dirs.ts'
 
 /** Things that may wait for one keyboard. */
@@ -50,7 +50,7 @@ export class Runtime implements AsyncDisposable {
   readonly watch: TerminalWatch
   readonly worker: InboxWorker
   readonly keyboard: SerialQueue
-  readonly #context: AppContext
+  readonly #context: CoreContext
   readonly #listeners: RuntimeListeners
   readonly #tracker: TurnTracker
   readonly #scope: Scope
@@ -59,7 +59,7 @@ export class Runtime implements AsyncDisposable {
   #cursorTimer: Disposable | undefined
 
   constructor(
-    context: AppContext,
+    context: CoreContext,
     row: Terminal,
     provider: Provider,
     parts: { readonly pane: BackendTerminal; readonly listeners: RuntimeListeners },

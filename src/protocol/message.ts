@@ -45,7 +45,7 @@ export const inboxQuery = z.object({
 })
 
 export type SentBody = {
-  readonly success: true
+  readonly success: boolean
   readonly message_id: number
   readonly sender_id: string
   readonly receiver_id: string
@@ -74,7 +74,7 @@ export function toMessageBody(message: Message): MessageBody {
 
 export function toSentBody(message: Message): SentBody {
   return {
-    success: true,
+    success: toMessageStatus(message.state) !== 'failed',
     message_id: message.id,
     sender_id: message.senderId,
     receiver_id: message.receiverId,

@@ -387,6 +387,17 @@ export function describeStore(name: string, storeCase: StoreCase): void {
           expect(store.messages.find(id)).toMatchObject({ state: 'leased', attempts: 1 })
         }
       })
+
+      test('counts by state, and tells whether one terminal itself wrote to another since a time', () => {
+        const other = 'bbbbbbb2' as TerminalId
+        store.messages.insert(newMessage(a, { senderId: other, kind: 'send_message', createdAtMs: 500 }))
+        store.messages.insert(newMessage(a, { senderId: 'cao', kind: 'callback', createdAtMs: 600 }))
+        expect(store.messages.count(a, ['queued'])).toBe(2)
+        expect(store.messages.count(a, ['leased', 'typed'])).toBe(0)
+        expect(store.messages.hasSent(other, a, 500)).toBe(true)
+        expect(store.messages.hasSent(other, a, 501)).toBe(false)
+        expect(store.messages.hasSent('cccccccc' as TerminalId, a, 0)).toBe(false)
+      })
     })
 
     describe('jobs', () => {

@@ -79,6 +79,10 @@ export interface MessageRows {
   ): readonly Message[]
   /** Messages in `states`, of all receivers, oldest first. */
   listByState(states: readonly DeliveryState[]): readonly Message[]
+  /** How many messages of this receiver are in `states`. */
+  count(receiverId: TerminalId, states: readonly DeliveryState[]): number
+  /** Whether `senderId` itself has sent `receiverId` a message (kind send_message) since then. */
+  hasSent(senderId: TerminalId, receiverId: TerminalId, sinceMs: number): boolean
   /** The next message for this receiver in `queued`; order per sender and receiver is by id. */
   nextQueued(receiverId: TerminalId): Message | undefined
   /**

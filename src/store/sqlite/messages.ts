@@ -86,6 +86,16 @@ export function createMessageRows(database: Database): MessageRows {
       const sql = `SELECT * FROM messages WHERE ${inStates} ORDER BY id`
       return database.all(sql, { states: JSON.stringify(states) }).map(toMessage)
     },
+    count(receiverId, states) {
+      const sql = `SELECT count(*) AS found FROM messages WHERE receiver_id = :receiverId AND ${inStates}`
+      const row = database.get(sql, { receiverId, states: JSON.stringify(states) })
+      return row === undefined ? 0 : readInteger(row, 'found')
+    },
+    hasSent: (senderId, receiverId, sinceMs) =>
+      findBy(
+        `receiver_id = :receiverId AND sender_id = :senderId AND kind = 'send_message' AND created_at_ms >= :sinceMs LIMIT 1`,
+        { receiverId, senderId, sinceMs },
+      ) !== undefined,
     nextQueued: (receiverId) =>
       findBy(`receiver_id = :receiverId AND state = 'queued' ORDER BY id LIMIT 1`, { receiverId }),
     step: (id, step, change) =>

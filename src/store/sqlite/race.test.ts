@@ -27,7 +27,17 @@ function startRacer(path: string): { readonly ready: Promise<void>; readonly won
   return { ready: ready.promise, won: read() }
 }
 
+/** On a loaded machine one process may be done before the others wake: such a round shows nothing and is run again. */
+const roundsMax = 10
+
 test('of processes that lease the same messages at the same time, each message goes to exactly one', async () => {
+  let winners = 0
+  for (let round = 0; round < roundsMax && winners < 2; round++) winners = await race()
+  expect(winners).toBeGreaterThan(1)
+})
+
+/** One round; returns how many processes won at least one message. */
+async function race(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'cao-race-'))
   const path = join(folder, 'cao.db')
   try {
@@ -70,9 +80,8 @@ test('of processes that lease the same messages at the same time, each message g
     expect(won.flat().toSorted((x, y) => x - y)).toEqual(ids)
     const rows = store.messages.listByState(['leased'])
     expect([rows.length, rows.every((row) => row.attempts === 1)]).toEqual([ids.length, true])
-    // Otherwise nobody raced, and the test has shown nothing.
-    expect(won.filter((each) => each.length > 0).length).toBeGreaterThan(1)
+    return won.filter((each) => each.length > 0).length
   } finally {
     rmSync(folder, { recursive: true })
   }
-})
+}

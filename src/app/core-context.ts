@@ -1,0 +1,18 @@
+/** What every part of the app needs: memory, time, log, chance, places, and the two ways of telling. */
+import type { Clock } from '../async/clock.ts'
+import type { RandomHex } from '../domain/ids.ts'
+import type { Ladder } from '../inbox/ladder.ts'
+import type { Log } from '../lib/log.ts'
+import type { HomeLayout } from '../protocol/home.ts'
+import type { Store } from '../store/store.ts'
+import type { EventStream } from './event-stream.ts'
+
+export type CoreContext = {
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Log
+  readonly random: RandomHex
+  readonly layout: HomeLayout
+  readonly events: EventStream
+  readonly ladder: Ladder
+}
