@@ -6,6 +6,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { deadlineSignal, type Waiting } from '../async/wait.ts'
+import type { BackendTerminal } from '../backend/backend.ts'
 import { AppError } from '../domain/errors.ts'
 import { makeTerminalId, type SessionName, type TerminalId } from '../domain/ids.ts'
 import type { Terminal } from '../domain/terminal.ts'
@@ -71,18 +72,11 @@ export async function launchTerminal(
   if (outcome.kind === 'refused')
     throw new AppError('LAUNCH_FAILED', `${resolved.provider.title} did not start: ${outcome.detail}`)
   const { terminal: pane } = outcome
-  stack.defer(async () => {
-    using undoLimit = deadlineSignal(clock, undoLimitMs, `the pane of ${id} to end`)
-    await pane.destroy({ graceMs: destroyGraceMs }, undoLimit)
-  })
+  stack.defer(() => takeBack(context, pane))
   stepTerminal(context, id, 'open', { pane: pane.pane })
 
   const opened = store.terminals.find(id) ?? row
   const runtime = new Runtime(context, opened, resolved.provider, { pane, listeners: options.listeners })
-  stack.defer(async () => {
-    runtimes.delete(id)
-    await runtime[Symbol.asyncDispose]()
-  })
   runtimes.set(id, runtime)
   await runtime.start(false)
   return { runtime, undo: stack.move() }
@@ -187,6 +181,16 @@ async function writePlannedFiles(plan: LaunchPlan): Promise<void> {
     await mkdir(dirname(file.path), { recursive: true, mode: 0o700 })
     await writeFile(file.path, file.content, { mode: 0o600 })
   }
+}
+
+/** The undo of everything after the pane was made; its end is then no exit of the agent's own. */
+async function takeBack(context: AppContext, pane: BackendTerminal): Promise<void> {
+  stepTerminal(context, pane.id, 'delete', { reason: 'its launch failed' })
+  const runtime = context.runtimes.get(pane.id)
+  context.runtimes.delete(pane.id)
+  using limit = deadlineSignal(context.clock, undoLimitMs, `the pane of ${pane.id} to end`)
+  await pane.destroy({ graceMs: destroyGraceMs }, limit)
+  await (runtime ?? pane)[Symbol.asyncDispose]()
 }
 
 /** The undo of `insertRow`: the terminal never was. */
