@@ -37,7 +37,7 @@ export function createTeamScript(): TeamScript {
     ...developers.map((worker) => delegation('assign', worker)),
     delegation('handoff', reviewer),
     `collect ${developers.length}`,
-    'reply Parts A and B have 200 lines together.\\n\\nThe developers:\\n{messages}\\n\\nThe reviewer:\\n{result}',
+    'reply Parts A and B have 200 lines together.\\n\\nThe developers:\\n{messages}\\n\\nThe reviewer:\\n{output}',
   ]
   return {
     message: lines.join('\n'),

@@ -30,6 +30,16 @@ describe('fillIn', () => {
     expect(fillIn('[{result}{messages}]', { results: [], messages: [] })).toBe('[]')
   })
 
+  it('puts in what another agent said, and the whole result where it says nothing of the kind', () => {
+    const said = (result: string) => fillIn('{output}', { results: [result], messages: [] })
+    expect([said('{"success":true,"output":"yes\\nno"}'), said('{"output":1}'), said('plain'), said('null')]).toEqual([
+      'yes\nno',
+      '{"output":1}',
+      'plain',
+      'null',
+    ])
+  })
+
   it('makes newlines of the rule itself only', () => {
     expect(renderText('a\\nb {result}', { results: ['c\\nd'], messages: [] })).toBe('a\nb c\\nd')
   })
