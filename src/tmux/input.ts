@@ -8,6 +8,7 @@ import { assert } from '../lib/assert.ts'
 import { classifyClientError } from './client-error.ts'
 import { isKeyName } from './key-names.ts'
 import { makeNonce } from './nonce.ts'
+import { endTurnCommand } from './panes.ts'
 import { quote } from './quote.ts'
 import { failureText, type Runner, replyText, type Unavailable } from './runner.ts'
 import { paneTarget } from './target.ts'
@@ -53,11 +54,8 @@ function tagCondition({ tag }: InputTarget): string {
 export function killTaggedPane(runner: Runner, target: InputTarget): Promise<InputOutcome> {
   const pane = paneTarget(target.paneId)
   const kill = quote(`kill-pane -t ${pane} ; display-message -p done`)
-  return runGuarded(
-    runner,
-    `if-shell -F -t ${pane} ${tagCondition(target)} ${kill} 'display-message -p gone'`,
-    undefined,
-  )
+  const line = `${endTurnCommand} ; if-shell -F -t ${pane} ${tagCondition(target)} ${kill} 'display-message -p gone'`
+  return runGuarded(runner, line, undefined)
 }
 
 async function runGuarded(runner: Runner, line: string, timeoutMs: number | undefined): Promise<InputOutcome> {

@@ -7,7 +7,16 @@ import { capturePane } from './capture.ts'
 import { createPane } from './create-pane.ts'
 import { checkForeignServer, diesOfManualSize } from './foreign.ts'
 import { killTaggedPane, pasteFile, pressKeys } from './input.ts'
-import { hasSession, killPane, listPanes, listSessions, pipePane, readPane, setPaneOption } from './panes.ts'
+import {
+  hasSession,
+  killPane,
+  listPanes,
+  listSessions,
+  pipePane,
+  readPane,
+  readPaneOption,
+  setPaneOption,
+} from './panes.ts'
 import { type PrivateServer, startPrivateServer, tagOption, text, until } from './private-server.case.ts'
 import { healLostExit } from './server.ts'
 import { parseVersion } from './version.ts'
@@ -165,6 +174,24 @@ describe('creating panes', () => {
       return pane.kind === 'found' && pane.facts.isDead ? true : undefined
     })
   })
+})
+
+describe('removing panes', () => {
+  test.each(['killPane', 'killTaggedPane'])(
+    'all windows of a session at once, by %s, and the server lives',
+    async (how) => {
+      for (const session of ['ends-1', 'ends-2', 'ends-3']) {
+        const name = `${session}-${how}`
+        const opened = []
+        for (let count = 0; count < 4; count++) opened.push(await tmux.open('sleep 60', { session: name }))
+        const kill = ({ paneId }: { paneId: string }) =>
+          how === 'killPane' ? killPane(tmux.connection, paneId) : killTaggedPane(tmux.connection, { ...own, paneId })
+        expect(await Promise.all(opened.map(kill))).toEqual(opened.map(() => ({ kind: 'done' })))
+        expect(await hasSession(tmux.connection, name)).toEqual({ kind: 'gone' })
+      }
+      expect(await tmux.connection.run('list-buffers')).toMatchObject({ replies: [{ ok: true, lines: [] }] })
+    },
+  )
 })
 
 describe('looking at panes', () => {
@@ -367,6 +394,20 @@ describe('input', () => {
     expect(await tmux.connection.run('list-buffers')).toMatchObject({ replies: [{ ok: true, lines: [] }] })
     expect(await killTaggedPane(tmux.connection, { ...own, paneId })).toEqual({ kind: 'done' })
     expect(await killTaggedPane(tmux.connection, { ...own, paneId })).toEqual({ kind: 'gone' })
+  })
+
+  test('a paste leaves its mark in the same step, a refused one leaves none', async () => {
+    const { paneId } = await openReader('marked')
+    const path = join(tmux.dir, 'marked.in')
+    writeFileSync(path, 'text')
+    const paste = (value: string, more = {}) =>
+      pasteFile(tmux.connection, { ...own, paneId, path, isBracketed: true, mark: { option: '@mark', value }, ...more })
+    expect(await readPaneOption(tmux.connection, paneId, '@mark')).toEqual({ kind: 'value', value: '' })
+    expect(await paste('one 1;')).toEqual({ kind: 'done' })
+    expect(await paste('two', { path: '/no/such' })).toMatchObject({ kind: 'failed' })
+    await tmux.connection.run(`select-pane -d -t ${paneId}`)
+    expect(await paste('three')).toEqual({ kind: 'input-off' })
+    expect(await readPaneOption(tmux.connection, paneId, '@mark')).toEqual({ kind: 'value', value: 'one 1;' })
   })
 
   test('a key that tmux would type as text is refused before anything is sent', async () => {

@@ -2,6 +2,7 @@
  * Small commands on existing panes, windows and sessions, each judged by what tmux printed.
  */
 import { classifyClientError } from './client-error.ts'
+import { instanceOption } from './liveness.ts'
 import { type PaneFacts, paneFormat, parsePane } from './pane-fields.ts'
 import { escapeFormat, escapeFormatAndTime, quote } from './quote.ts'
 import { failureText, type Runner, replyText, type Unavailable } from './runner.ts'
@@ -31,19 +32,27 @@ async function runSilent(runner: Runner, line: string): Promise<CommandOutcome> 
 }
 
 export type ListOutcome =
-  | { readonly kind: 'listed'; readonly panes: readonly PaneFacts[] }
+  | {
+      readonly kind: 'listed'
+      readonly panes: readonly PaneFacts[]
+      /** Which server life answered: a missing pane means something only there. */
+      readonly instance: string
+    }
   | { readonly kind: 'failed'; readonly detail: string }
   | Unavailable
 
 /** All panes of the server with their facts and tags. One unreadable line fails the whole: a list with holes would look like deaths. */
 export async function listPanes(runner: Runner, tagOption: string): Promise<ListOutcome> {
-  const outcome = await runPrinting(runner, `list-panes -a -F ${quote(paneFormat(tagOption))}`)
-  if (outcome.kind === 'gone') return { kind: 'listed', panes: [] }
-  if (outcome.kind !== 'printed') return outcome
-  const panes = outcome.lines.map(parsePane)
+  const line = `display-message -p '#{${instanceOption}}' ; list-panes -a -F ${quote(paneFormat(tagOption))}`
+  const outcome = await runner.run(line, { replies: 2 })
+  if (outcome.kind !== 'replied') return outcome
+  const failure = failureText(outcome.replies)
+  if (failure !== undefined) return { kind: 'failed', detail: failure }
+  const [instance, list] = outcome.replies
+  const panes = list?.lines.map(parsePane) ?? []
   const whole = panes.filter((pane) => pane !== undefined)
   return whole.length === panes.length
-    ? { kind: 'listed', panes: whole }
+    ? { kind: 'listed', panes: whole, instance: replyText(instance) }
     : { kind: 'failed', detail: 'a line of list-panes can not be read' }
 }
 
@@ -60,9 +69,21 @@ export async function readPane(runner: Runner, paneId: string, tagOption: string
   return facts?.paneId === paneId ? { kind: 'found', facts } : { kind: 'gone' }
 }
 
+/**
+ * To stand before each removal of a pane. When the current window of a session goes and the last
+ * one follows within the same turn of the server, tmux 3.3a tells its control clients about a
+ * session that has no window any more and dies. This command does nothing but end the turn.
+ * Source: control-notify.c (control_notify_session_window_changed), file.c (file_read).
+ */
+export const endTurnCommand = 'load-buffer -b cao-nothing /dev/null'
+
 /** Ends the pane: its processes get HUP. The window goes with its last pane, the session with its last window. */
 export async function killPane(runner: Runner, paneId: string): Promise<CommandOutcome> {
-  return runSilent(runner, `kill-pane -t ${paneTarget(paneId)}`)
+  const outcome = await runner.run(`${endTurnCommand} ; kill-pane -t ${paneTarget(paneId)}`, { replies: 2 })
+  if (outcome.kind !== 'replied') return outcome
+  const failure = failureText(outcome.replies)
+  if (failure === undefined) return { kind: 'done' }
+  return classifyClientError(failure) === 'no-target' ? { kind: 'gone' } : { kind: 'failed', detail: failure }
 }
 
 /**

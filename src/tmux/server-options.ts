@@ -25,6 +25,8 @@ export const serverOptions: readonly ServerOption[] = [
   { scope: 'session', name: 'destroy-unattached', value: 'off', isEssential: true },
   // A dead pane keeps its last screen and code until they are stored.
   { scope: 'window', name: 'remain-on-exit', value: 'on', isEssential: true },
+  // No words of tmux below an agent's last screen.
+  { scope: 'window', name: 'remain-on-exit-format', value: '' },
   // Fixed for a pane when it is created.
   { scope: 'session', name: 'history-limit', value: '10000', isEssential: true },
   { scope: 'session', name: 'default-size', value: '200x50' },
