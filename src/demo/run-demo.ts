@@ -29,6 +29,8 @@ export type DemoParts = {
   /** The checkout or package that we run from. */
   readonly root: string
   readonly say: (line: string) => void
+  /** Installs OpenCode unless it is there, says so by `tell`, and returns the path of its program. Errors: AppError. */
+  readonly installOpencode: (tell: (line: string) => void, signal: AbortSignal) => Promise<string>
 }
 
 /** The exit code. Errors: none of the demo's own; each is told as `demo: failed: …`. */
@@ -46,7 +48,7 @@ export async function runDemo(parts: DemoParts): Promise<number> {
     failure = parts.signal.aborted ? 'interrupted' : sentenceOf(error)
   }
   if (failure === undefined && parts.options.keep) {
-    sayHowToGoOn(parts, world, stage)
+    sayHowToGoOn(parts, world, { supervisorId: stage.supervisorId, commands: await stage.leave() })
     say('demo: ok')
     return 0
   }
@@ -96,8 +98,10 @@ class Stage {
       world: this.#world,
       provider: options.provider,
       root,
-      signal,
+      keep: options.keep,
+      clock,
       tell: this.#tell,
+      installOpencode: () => this.#parts.installOpencode(this.#tell, signal),
     })
     const world: PrivateWorld = { ...this.#world, env: { ...this.#world.env, ...this.#workers.env } }
     const client = await startWorld(world, { clock, signal, env, server: [`${root}/bin/cao-server`] })
@@ -151,11 +155,11 @@ class Stage {
     return endWorld(this.#world, this.#client)
   }
 
-  /** Stops telling and leaves everything running. */
-  async leave(): Promise<void> {
+  /** Stops telling and leaves everything running; returns commands that end what no command of ours ends. */
+  async leave(): Promise<readonly string[]> {
     this.#watching.abort()
     await this.#following?.catch(() => undefined)
-    this.#workers?.leave()
+    return this.#workers?.leave() ?? []
   }
 }
 
@@ -222,15 +226,23 @@ class Audience {
   }
 }
 
-function sayHowToGoOn({ root, say }: DemoParts, { layout, folder }: PrivateWorld, { supervisorId }: Stage): void {
+type Left = { readonly supervisorId: string | undefined; readonly commands: readonly string[] }
+
+function sayHowToGoOn(
+  { root, say }: DemoParts,
+  { layout, folder }: PrivateWorld,
+  { supervisorId, commands }: Left,
+): void {
   const cao = (...words: readonly string[]) =>
     `  CAO_HOME=${formatCommandLine([layout.home])} ${formatCommandLine([`${root}/bin/cao`, ...words])}`
-  say(`The team is still there:
-${cao('ls')}
-${cao('attach', supervisorId ?? sessionName)}
-${cao('explain', supervisorId ?? sessionName)}
-To end it:
-${cao('shutdown', '--all')}
-${cao('server', 'stop')}
-  rm -r ${formatCommandLine([folder])}`)
+  const target = supervisorId ?? sessionName
+  const look = [cao('ls'), cao('attach', target), cao('explain', target), cao('events', '--follow')]
+  const end = [
+    cao('shutdown', '--all'),
+    cao('server', 'stop'),
+    ...commands.map((command) => `  ${command}`),
+    `  rm -r ${formatCommandLine([folder])}`,
+  ]
+  say(`The team is still there. To look at it (Ctrl-b d leaves an attached terminal):\n${look.join('\n')}`)
+  say(`To end it:\n${end.join('\n')}`)
 }
