@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest'
 import { makeTempDir } from './private-server.case.ts'
 import { chooseSocketPath, ensurePrivateDirectory, socketPathBytesMax } from './socket-path.ts'
 
-const input = { runDir: '/home/a/.cao/run', runtimeDir: '/run/user/1000', tempDir: '/tmp', uid: 1000 }
+const input = { runDir: '/var/lib/a/.cao/run', runtimeDir: '/run/user/1000', tempDir: '/tmp', uid: 1000 }
 
 describe('the path of the socket', () => {
   test('lies in the run directory when that is short enough, in bytes', () => {
-    expect(chooseSocketPath(input)).toBe('/home/a/.cao/run/tmux.sock')
+    expect(chooseSocketPath(input)).toBe('/var/lib/a/.cao/run/tmux.sock')
     const limit = socketPathBytesMax - '/tmux.sock'.length
     const fits = `/${'a'.repeat(limit - 1)}`
     expect(chooseSocketPath({ ...input, runDir: fits })).toBe(`${fits}/tmux.sock`)
