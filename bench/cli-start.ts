@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { systemClock } from '../src/async/clock-system.ts'
-import { createWorld, endWorld, removeWorld, startWorld } from '../src/demo/private-world.ts'
+import { createWorld, endWorld, removeWorld, startWorld } from '../src/world/private-world.ts'
 import { isQuick, measureInTurn, median, report, round, type Sample } from './lib/measure.ts'
 
 const run = promisify(execFile)

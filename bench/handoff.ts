@@ -6,7 +6,7 @@
 import { dirname, join } from 'node:path'
 import { systemClock } from '../src/async/clock-system.ts'
 import type { Client } from '../src/client/client.ts'
-import { createWorld, endWorld, removeWorld, startWorld } from '../src/demo/private-world.ts'
+import { createWorld, endWorld, removeWorld, startWorld } from '../src/world/private-world.ts'
 import type { EventBody } from '../src/protocol/event.ts'
 import { isQuick, median, quantile, report, round, type Sample } from './lib/measure.ts'
 

@@ -9,8 +9,8 @@ import { expect } from 'vitest'
 import { systemClock } from '../src/async/clock-system.ts'
 import { sleep } from '../src/async/wait.ts'
 import { type Client, createClient } from '../src/client/client.ts'
-import { findProcesses } from '../src/demo/find-processes.ts'
-import { createWorld, type PrivateWorld } from '../src/demo/private-world.ts'
+import { findProcesses } from '../src/world/find-processes.ts'
+import { createWorld, type PrivateWorld } from '../src/world/private-world.ts'
 import { parseServerFile } from '../src/protocol/home.ts'
 
 const root = join(import.meta.dirname, '..')

@@ -9,8 +9,8 @@ import { createInterface } from 'node:readline'
 import type { Clock } from '../async/clock.ts'
 import { withDeadline } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
+import type { PrivateWorld } from '../world/private-world.ts'
 import type { WorkerProvider } from './demo-options.ts'
-import type { PrivateWorld } from './private-world.ts'
 
 const modelStartLimitMs = 10_000
 const modelName = 'scripted/scripted'

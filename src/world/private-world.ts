@@ -39,8 +39,13 @@ export type PrivateWorld = {
   readonly clock: Clock
 }
 
-export async function createWorld({ clock, env }: Pick<WorldOptions, 'clock' | 'env'>): Promise<PrivateWorld> {
-  const folder = await mkdtemp(join(tmpdir(), 'cao-demo-'))
+/** `name` stands in the folder's name, so that a person knows whose it is. */
+export async function createWorld({
+  clock,
+  env,
+  name = 'demo',
+}: Pick<WorldOptions, 'clock' | 'env'> & { readonly name?: string }): Promise<PrivateWorld> {
+  const folder = await mkdtemp(join(tmpdir(), `cao-${name}-`))
   const [userHome, temp, projectDir] = ['home', 'tmp', 'project'].map((name) => join(folder, name)) as [
     string,
     string,
