@@ -6,19 +6,30 @@
  *   pid         process id of the agent, written just before it becomes the agent
  *   exit        exit code, written by the wrapper when the agent has ended
  *   wrapper     identity of the wrapper process, for a safe clean-up later
- *   output.log  everything that the pane printed, appended by the sink that tmux feeds
+ *   output.log  everything that the pane printed, appended by the sink that tmux feeds (log-trim.ts bounds it)
  *
  * The wrapper traps neither HUP nor TERM: it must end with its pane, and then writes no code. The
  * environment goes through a 0600 file because arguments can be read by every local user and
  * tmux would keep `-e` values for later windows of the session.
  */
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../../domain/errors.ts'
 import type { TerminalId } from '../../domain/ids.ts'
 import type { Exit } from '../../domain/terminal.ts'
 import type { ProcessIdentity } from '../../tmux/process-identity.ts'
+import { forgetLogStart } from './log-trim.ts'
 
 export type TerminalFiles = {
   readonly dir: string
@@ -112,6 +123,7 @@ export function prepareLaunch(files: TerminalFiles, plan: LaunchPlan): { readonl
 
 /** The log is made here with its mode; the sink only appends. */
 export function ensureLog(files: TerminalFiles): void {
+  if (!existsSync(files.log)) forgetLogStart(files.log)
   closeSync(openSync(files.log, 'a', 0o600))
   chmodSync(files.log, 0o600)
 }

@@ -3,11 +3,12 @@
  * it grows whether or not we live, and a reader that knows its offset loses nothing.
  *
  * A follower is woken by whoever watches the directory and looks by itself every two seconds, for
- * a watch can miss. It notices when the file was cut or replaced and says how much is missing.
+ * a watch can miss. It notices when the file was trimmed, cut or replaced and says how much is missing.
  */
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import type { Clock } from '../../async/clock.ts'
 import type { OutputChunk } from '../backend.ts'
+import { readLogStart } from './log-trim.ts'
 
 export const outputLimits = { chunkBytesMax: 64 * 1024, slowLookMs: 2_000 } as const
 
@@ -37,6 +38,11 @@ export class OutputFollower implements Disposable {
     this.#offset = options.fromOffset
     this.#lookLater()
     this.wake()
+  }
+
+  /** Everything before it was handed to the listener. */
+  get offset(): number {
+    return this.#offset
   }
 
   /** The log may have grown. Cheap; any number of calls during one look give one more. */
@@ -107,6 +113,11 @@ export class OutputFollower implements Disposable {
       }
       this.#file = await open(this.#options.path, 'r')
       this.#inode = now.ino
+      const start = readLogStart(this.#options.path)
+      if (this.#offset < start) {
+        this.#gapBytes += start - this.#offset
+        this.#offset = start
+      }
     }
     if (now.size < this.#offset) this.#startOver(this.#offset - now.size)
   }
@@ -128,17 +139,18 @@ export async function logLength(path: string): Promise<number> {
   return (await stat(path).catch(ignoreMissing))?.size ?? 0
 }
 
-/** Up to `lengthMax` bytes from `offset`; less at the end. */
+/** What is left of the `lengthMax` bytes from `offset`: less at the end, and less where the head was trimmed. */
 export async function readLog(path: string, offset: number, lengthMax: number): Promise<Uint8Array> {
   const file = await open(path, 'r').catch(ignoreMissing)
   if (file === undefined) return new Uint8Array()
   try {
     const size = (await file.stat()).size
-    const length = Math.max(0, Math.min(lengthMax, size - offset))
+    const from = Math.max(offset, readLogStart(path))
+    const length = Math.max(0, Math.min(offset + lengthMax, size) - from)
     const buffer = Buffer.alloc(length)
     let filled = 0
     while (filled < length) {
-      const { bytesRead } = await file.read(buffer, filled, length - filled, offset + filled)
+      const { bytesRead } = await file.read(buffer, filled, length - filled, from + filled)
       if (bytesRead === 0) break
       filled += bytesRead
     }

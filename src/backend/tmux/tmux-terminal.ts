@@ -23,6 +23,7 @@ import type { BackendTerminal, CaptureOutcome, InputOutcome, KeyStroke, OutputCh
 import { endTerminal } from './end-terminal.ts'
 import { failedFault, unavailableFault, untilAborted } from './faults.ts'
 import { ensureLog, readAgentPid, readExit, sinkCommand, type TerminalFiles } from './launch-files.ts'
+import { trimLog } from './log-trim.ts'
 import { logLength, OutputFollower, readLog } from './output-log.ts'
 import { sanitizePaste } from './paste-text.ts'
 import { toSnapshot } from './to-snapshot.ts'
@@ -205,7 +206,10 @@ export class TmuxTerminal implements BackendTerminal {
     if (this.#isDone) return
     const atMs = this.#host.clock.nowMs()
     if (facts === undefined || facts.tag !== this.id) return this.#finish({ code: undefined, signal: undefined, atMs })
-    if (!facts.isDead) return this.#repairSink(facts)
+    if (!facts.isDead) {
+      await this.#repairSink(facts)
+      return this.#trimLog()
+    }
     this.#deadLooks++
     const isTold = facts.deadStatus !== undefined || facts.deadSignal !== undefined
     if (!isTold && this.#deadLooks < 3) return this.#host.heal()
@@ -233,6 +237,16 @@ export class TmuxTerminal implements BackendTerminal {
     this.#host.log.write('warn', 'output log armed again', { terminalId: this.id, hadPipe: facts.hasPipe })
     ensureLog(this.files)
     await pipePane(runner, this.pane.paneId, sinkCommand(this.files))
+  }
+
+  /** Only what all followers have read may go; without a follower nothing does, for a later one comes with its own offset. */
+  async #trimLog(): Promise<void> {
+    if (this.#followers.size === 0) return
+    const readUpTo = Math.min(...[...this.#followers].map((each) => each.offset))
+    const outcome = await trimLog({ clock: this.#host.clock, logPath: this.files.log, readUpTo })
+    if (typeof outcome === 'object') {
+      this.#host.log.write('warn', 'output log not trimmed', { terminalId: this.id, detail: outcome.detail })
+    }
   }
 
   #watch(): void {
