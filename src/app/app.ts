@@ -46,6 +46,16 @@ export type CreateTerminal = {
 }
 export type CreateSession = CreateTerminal & { readonly sessionName?: string }
 
+export type RecoverTerminal = {
+  /** Values of the extra variables that it was first started with; CAO keeps only their names. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly clientEnv?: Readonly<Record<string, string>>
+}
+export type RecoverOutcome = {
+  readonly recovered: readonly TerminalId[]
+  readonly errors: readonly { readonly id: TerminalId; readonly error: string }[]
+}
+
 export type SendInput = {
   readonly body: string
   readonly senderId: string
@@ -133,6 +143,10 @@ export interface App {
   getTerminal(id: TerminalId): TerminalView
   listTerminals(sessionName?: SessionName): readonly TerminalView[]
   deleteTerminal(id: TerminalId, waiting: Waiting): Promise<void>
+  /** Takes a lost or exited agent up again, with its conversation. Errors: NOT_FOUND, CONFLICT, ENV_MISSING, and as createTerminal. */
+  recoverTerminal(id: TerminalId, recover: RecoverTerminal, waiting: Waiting): Promise<TerminalView>
+  /** Takes every lost one up again; one that fails stops no other and is named. */
+  recoverAll(recover: RecoverTerminal, waiting: Waiting): Promise<RecoverOutcome>
   /** Queues raw input and waits for its delivery or its refusal. Errors: BLOCKED (waiting for an answer, ended), NOT_FOUND, QUEUE_FULL, TIMEOUT. */
   sendInput(id: TerminalId, input: SendInput, waiting: Waiting): Promise<Message>
   /** Errors: BAD_REQUEST for an unknown key, BLOCKED when the terminal has ended. */

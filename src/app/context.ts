@@ -6,6 +6,7 @@ import type { TerminalId } from '../domain/ids.ts'
 import type { LifeStep, Terminal } from '../domain/terminal.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
 import type { Store } from '../store/store.ts'
+import type { BackendGuard } from './backend-guard.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { CoreContext } from './core-context.ts'
 import type { ProfileFiles } from './profile-files.ts'
@@ -16,6 +17,7 @@ export type Shims = { readonly hookArgv: readonly string[]; readonly mcpArgv: re
 
 export type AppContext = CoreContext & {
   readonly backend: TerminalBackend
+  readonly guard: BackendGuard
   readonly providers: ProviderRegistry
   readonly profiles: ProfileFiles
   readonly shims: Shims

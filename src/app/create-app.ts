@@ -5,10 +5,12 @@
 import type { Clock } from '../async/clock.ts'
 import { Scope } from '../async/scope.ts'
 import { deadlineSignal } from '../async/wait.ts'
-import type { BackendFacts, BackendLost } from '../backend/backend.ts'
-import type { RandomHex } from '../domain/ids.ts'
+import type { BackendLost } from '../backend/backend.ts'
+import type { RandomHex, TerminalId } from '../domain/ids.ts'
 import { Ladder } from '../inbox/ladder.ts'
 import type { Log } from '../lib/log.ts'
+import { beginAwayDigest, tellWhatHappened } from './away-digest.ts'
+import { BackendGuard } from './backend-guard.ts'
 import { Capabilities } from './capabilities.ts'
 import type { AppContext, Shims } from './context.ts'
 import { Deleter, noteExit, noteLost } from './end-terminal.ts'
@@ -18,6 +20,7 @@ import { LocalApp } from './local-app.ts'
 import { queueMessage, tellSender } from './mailbox.ts'
 import { followOutbox, ingestOutbox } from './outbox.ts'
 import { recover } from './recover.ts'
+import { relaunchAll } from './relaunch-terminal.ts'
 import type { RuntimeListeners } from './runtime.ts'
 import { closeIfEmpty } from './sessions.ts'
 import { startWorker } from './start-worker.ts'
@@ -25,10 +28,16 @@ import { startWorker } from './start-worker.ts'
 export type AppOptions = Pick<
   AppContext,
   'store' | 'backend' | 'providers' | 'profiles' | 'layout' | 'socketPath' | 'serverEnv'
-> & { readonly clock: Clock; readonly log: Log; readonly random: RandomHex; readonly shims: Shims }
+> & {
+  readonly clock: Clock
+  readonly log: Log
+  readonly random: RandomHex
+  readonly shims: Shims
+  /** Lost agents are taken up again without being asked: at the start, and after the backend's death. */
+  readonly isRecoveryAutomatic: boolean
+}
 
 const recoveryLimitMs = 60_000
-const backendLimitMs = 20_000
 
 export type RunningApp = AsyncDisposable & { readonly app: LocalApp; readonly capabilities: Capabilities }
 
@@ -41,10 +50,11 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     new Scope(clock, (name, error) => log.write('error', 'loop crashed', { name, error: String(error) })),
   )
   const ladder = new Ladder({ store, clock, log, announce: events.announce })
+  const core = { ...options, events, ladder }
+  const guard = new BackendGuard(core, backend)
   const context: AppContext = {
-    ...options,
-    events,
-    ladder,
+    ...core,
+    guard,
     scope,
     capabilities: new Capabilities(),
     runtimes: new Map(),
@@ -62,47 +72,52 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   const listeners = createListeners(context, jobs)
   stack.use(ladder.onMoved((message) => jobs.noteMessage(message)))
   stack.use(ladder.onMoved((message) => tellSender(context, message)))
-  stack.use(backend.onLost((lost) => scope.spawn('loss of the backend', () => noteBackendLost(context, jobs, lost))))
+  const takeUp = () => {
+    if (options.isRecoveryAutomatic)
+      scope.spawn('recovery of lost agents', (signal) => takeUpLost(context, listeners, signal))
+  }
+  stack.use(
+    backend.onLost((lost) =>
+      scope.spawn('loss of the backend', async () => {
+        await noteBackendLost(context, jobs, lost)
+        takeUp()
+      }),
+    ),
+  )
   stack.defer(() => closeRuntimes(context))
 
-  const facts = await ensureBackend(context)
+  const facts = await guard.ensure()
   using limit = deadlineSignal(clock, recoveryLimitMs, 'the recovery of all terminals')
-  await recover(context, facts, listeners, limit)
+  beginAwayDigest(context)
+  const finishDeletion = (id: TerminalId) => deleter.delete(id, { signal: AbortSignal.timeout(recoveryLimitMs) })
+  await recover(context, { facts, listeners, finishDeletion }, limit)
   await ingestOutbox(context)
   scope.spawn('outbox', (signal) => followOutbox(context, signal))
   jobs.resume()
-  const app = new LocalApp(context, { jobs, deleter, listeners, startedAtMs: clock.nowMs(), facts })
+  takeUp()
+  scope.spawn('digest of the absence', (signal) => tellWhatHappened(context, signal))
+  const app = new LocalApp(context, { jobs, deleter, listeners, startedAtMs: clock.nowMs() })
   const owned = stack.move()
   return { app, capabilities: context.capabilities, [Symbol.asyncDispose]: () => owned.disposeAsync() }
-}
-
-async function ensureBackend(context: AppContext): Promise<BackendFacts> {
-  const { backend, clock, events, store } = context
-  using limit = deadlineSignal(clock, backendLimitMs, `the ${backend.name} server`)
-  const facts = await backend.ensure(limit)
-  if (store.getFact('backend_instance') !== facts.instanceId) {
-    store.setFact('backend_instance', facts.instanceId)
-    events.append({ type: 'backend.ready', backend: facts.name, instanceId: facts.instanceId }, clock.nowMs())
-  }
-  return facts
 }
 
 function createListeners(context: AppContext, jobs: Jobs): RuntimeListeners {
   return {
     onTurnEnded: (end) => jobs.noteTurnEnded(end),
     onExited: (runtime, exit) => {
-      context.scope.spawn(`exit of ${runtime.row.id}`, async () => {
-        await noteExit(context, runtime, exit)
-        const how = exit.signal ?? (exit.code === undefined ? 'ended from outside' : `exited with code ${exit.code}`)
-        jobs.noteWorkerGone(runtime.row.id, `its worker ${runtime.row.id} ${how}`)
-      })
+      const { id } = runtime.row
+      const how = exit.signal ?? (exit.code === undefined ? 'ended from outside' : `exited with code ${exit.code}`)
+      // An answer that came before the end was told by now: the jobs that are left have none.
+      const endJobs = (lastLines: readonly string[]) => jobs.noteWorkerGone(id, `its worker ${id} ${how}`, lastLines)
+      context.scope.spawn(`exit of ${id}`, () => noteExit(context, runtime, exit, endJobs))
     },
   }
 }
 
 /** One event for the whole death, then all its terminals are lost at the same moment, with the reason. */
 async function noteBackendLost(context: AppContext, jobs: Jobs, lost: BackendLost): Promise<void> {
-  const { store, events, clock, backend, log } = context
+  const { store, events, clock, backend, log, guard } = context
+  guard.noteLost()
   const rows = store.terminals
     .list()
     .filter((row) => (row.life === 'live' || row.life === 'planned') && row.pane?.instanceId === lost.instanceId)
@@ -119,6 +134,16 @@ async function noteBackendLost(context: AppContext, jobs: Jobs, lost: BackendLos
   )
   await Promise.all(rows.map((row) => noteLost(context, row, lost.reason)))
   for (const row of rows) jobs.noteWorkerGone(row.id, `its worker ${row.id} was lost: ${lost.reason}`)
+  // Started again at once, so that nothing has to wait for it later; a failure is tried again by the next launch.
+  await guard
+    .ensure()
+    .catch((error: unknown) => log.write('error', 'backend not started again', { error: String(error) }))
+}
+
+async function takeUpLost(context: AppContext, listeners: RuntimeListeners, signal: AbortSignal): Promise<void> {
+  const outcome = await relaunchAll(context, { listeners, env: {}, clientEnv: undefined }, { signal })
+  for (const { id, error } of outcome.errors)
+    context.log.write('warn', 'lost agent not taken up', { terminalId: id, error })
 }
 
 async function closeRuntimes(context: AppContext): Promise<void> {

@@ -1,6 +1,5 @@
 /** `App` in this process: each method is one line into the use case that does it. */
 import type { Waiting } from '../async/wait.ts'
-import type { BackendFacts } from '../backend/backend.ts'
 import { AppError } from '../domain/errors.ts'
 import type { DomainEvent } from '../domain/events.ts'
 import type { JobId, MessageId, QuestionId, SessionName, TerminalId } from '../domain/ids.ts'
@@ -15,6 +14,8 @@ import type {
   DeleteOutcome,
   Health,
   Output,
+  RecoverOutcome,
+  RecoverTerminal,
   SendInput,
   SessionView,
   StartJob,
@@ -28,6 +29,7 @@ import { listMessages, queueMessage, requireMessage } from './mailbox.ts'
 import { queueOnce } from './outbox.ts'
 import { readOutput, readOutputRange } from './output.ts'
 import { answerQuestion, listQuestions } from './questions.ts'
+import { relaunchAll, relaunchTerminal } from './relaunch-terminal.ts'
 import type { RuntimeListeners } from './runtime.ts'
 import { exitTerminal, pressKey, sendInput } from './send-input.ts'
 import { chooseSessionName, deleteSession, requireSession } from './sessions.ts'
@@ -38,7 +40,6 @@ export type LocalAppParts = {
   readonly deleter: Deleter
   readonly listeners: RuntimeListeners
   readonly startedAtMs: number
-  readonly facts: BackendFacts
 }
 
 export class LocalApp implements App {
@@ -51,11 +52,17 @@ export class LocalApp implements App {
   }
 
   health(): Health {
-    const { store, layout, runtimes } = this.#context
-    const { facts, startedAtMs } = this.#parts
+    const { store, layout, runtimes, guard, backend } = this.#context
+    const { facts, isReady } = guard.view
+    const { startedAtMs } = this.#parts
     const recovery = store.getFact('last_recovery')
     return {
-      backend: { name: facts.name, version: facts.version, state: 'ready', details: facts.details },
+      backend: {
+        name: backend.name,
+        version: facts?.version ?? '',
+        state: isReady ? 'ready' : 'gone',
+        details: facts?.details ?? {},
+      },
       startedAtMs,
       pid: process.pid,
       home: layout.home,
@@ -128,6 +135,7 @@ export class LocalApp implements App {
       this.listSessions().map(({ session }) => this.deleteSession(session.name, waiting)),
     )
     await this.#context.backend.shutdown(waiting)
+    this.#context.guard.noteLost()
     return { deleted: outcomes.flatMap(({ deleted }) => deleted), errors: outcomes.flatMap(({ errors }) => errors) }
   }
 
@@ -147,6 +155,17 @@ export class LocalApp implements App {
 
   deleteTerminal(id: TerminalId, waiting: Waiting): Promise<void> {
     return this.#parts.deleter.delete(id, waiting)
+  }
+
+  async recoverTerminal(id: TerminalId, { env, clientEnv }: RecoverTerminal, waiting: Waiting): Promise<TerminalView> {
+    const { listeners } = this.#parts
+    await relaunchTerminal(this.#context, { id, listeners, env: env ?? {}, clientEnv }, waiting)
+    return this.getTerminal(id)
+  }
+
+  recoverAll({ env, clientEnv }: RecoverTerminal, waiting: Waiting): Promise<RecoverOutcome> {
+    const { listeners } = this.#parts
+    return relaunchAll(this.#context, { listeners, env: env ?? {}, clientEnv }, waiting)
   }
 
   sendInput(id: TerminalId, input: SendInput, waiting: Waiting): ReturnType<App['sendInput']> {

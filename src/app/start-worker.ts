@@ -3,10 +3,11 @@ import type { Waiting } from '../async/wait.ts'
 import type { SessionName, TerminalId } from '../domain/ids.ts'
 import type { CreateTerminal } from './app.ts'
 import type { AppContext } from './context.ts'
-import { launchTerminal, requireReady } from './launch-terminal.ts'
+import { launchTerminal } from './launch-terminal.ts'
 import { resolveLaunch } from './resolve-launch.ts'
 import type { RuntimeListeners } from './runtime.ts'
 import { closeIfEmpty, openSession } from './sessions.ts'
+import { requireReady } from './start-agent.ts'
 
 export type StartWorker = {
   readonly sessionName: SessionName

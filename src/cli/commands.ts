@@ -53,6 +53,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./events.ts')).eventsCommand,
   },
   {
+    name: 'recover',
+    summary: 'take lost or exited agents up again, with their conversation',
+    load: async () => (await import('./recover.ts')).recoverCommand,
+  },
+  {
     name: 'shutdown',
     summary: 'end the agents of a session, or all of them',
     load: async () => (await import('./shutdown.ts')).shutdownCommand,

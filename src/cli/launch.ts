@@ -13,6 +13,7 @@ import type { CreateSessionParams, TerminalBody } from '../protocol/terminal.ts'
 import { jobWaitMaxS, stepTimeoutDefaultS } from '../protocol/version.ts'
 import { attachTo } from './attach.ts'
 import { cleanLine } from './clean-text.ts'
+import { parseAssignment, readClientEnv } from './client-env.ts'
 import type { CliContext, Command, OptionValues } from './command.ts'
 import { flagOption, numberOption, takePositionals, textOption, textsOption } from './parse-call.ts'
 import { printAgentText, printJson, printLine } from './print.ts'
@@ -87,34 +88,6 @@ function readParams(options: OptionValues, context: CliContext): CreateSessionPa
     env_vars: env.length === 0 ? undefined : Object.fromEntries(env.map(parseAssignment)),
     client_env: readClientEnv(context.env),
   }
-}
-
-/** As upstream: an ASCII identifier, a value under 2 KiB. */
-const envValueBytesMax = 2048
-
-export function parseAssignment(text: string): [string, string] {
-  const cut = text.indexOf('=')
-  const key = text.slice(0, Math.max(0, cut))
-  const value = text.slice(cut + 1)
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(key)) {
-    throw new AppError(
-      'BAD_REQUEST',
-      `--env takes KEY=VALUE, KEY of letters, digits and _, and not "${cut < 0 ? text : key}"`,
-    )
-  }
-  if (Buffer.byteLength(value) >= envValueBytesMax) {
-    throw new AppError(
-      'BAD_REQUEST',
-      `the value of --env ${key} has ${envValueBytesMax} bytes or more; put it into a file`,
-    )
-  }
-  return [key, value]
-}
-
-/** Our whole environment but what belongs to a terminal of ours; the server picks from it what agents may have. */
-function readClientEnv(env: CliContext['env']): Record<string, string> {
-  const entries = Object.entries(env).filter(([name, value]) => value !== undefined && !/^(CAO_|TMUX)/.test(name))
-  return Object.fromEntries(entries) as Record<string, string>
 }
 
 type Asking = { readonly options: OptionValues; readonly context: CliContext }

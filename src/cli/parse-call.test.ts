@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { AppError } from '../domain/errors.ts'
+import { parseAssignment } from './client-env.ts'
 import type { Command } from './command.ts'
-import { parseAssignment } from './launch.ts'
 import { numberOption, parseCall, takePositionals, textsOption } from './parse-call.ts'
 
 const send: Command = {

@@ -3,6 +3,7 @@ import type { ExplainBody } from '../protocol/explain.ts'
 import type { SentBody } from '../protocol/message.ts'
 import type { OutputBody, OutputRangeBody } from '../protocol/output.ts'
 import { paths } from '../protocol/paths.ts'
+import type { RecoveredBody, RecoverParams } from '../protocol/recover.ts'
 import type { DeletedBody, SessionBody, SessionDetailBody } from '../protocol/session.ts'
 import type {
   AttachBody,
@@ -35,6 +36,10 @@ export function terminalCalls({ get, patch, post, slowDelete, slowGet, slowPost 
       ),
     getTerminal: (id: string, how?: CallOptions) => get<TerminalBody>(paths.terminal(id), {}, how),
     deleteTerminal: (id: string, how?: CallOptions) => slowDelete<SuccessBody>(paths.terminal(id), {}, how),
+    recoverTerminal: (id: string, params: RecoverParams, how?: CallOptions) =>
+      slowPost<TerminalBody>(paths.recover(id), { body: params }, how),
+    recoverAll: (params: RecoverParams, how?: CallOptions) =>
+      slowPost<RecoveredBody>(paths.recoverAll(), { body: params }, how),
     getWorkingDirectory: (id: string, how?: CallOptions) =>
       get<WorkingDirectoryBody>(paths.workingDirectory(id), {}, how),
     listSiblings: (id: string, query: { depth?: number; cross_session?: boolean } = {}, how?: CallOptions) =>

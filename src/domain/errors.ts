@@ -22,6 +22,7 @@ export const errorTable = {
   DIRECTORY_MISSING: row(400, 8),
   CONFLICT: row(409, 9),
   BLOCKED: row(409, 9, true),
+  ENV_MISSING: row(409, 9),
   TOO_LARGE: row(413, 2),
   QUEUE_FULL: row(429, 75, true),
   LAUNCH_FAILED: row(502, 10),

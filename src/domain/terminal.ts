@@ -53,6 +53,10 @@ export type Terminal = {
   readonly program: string
   readonly argv: readonly string[]
   readonly binding: Binding
+  /** Asked for at launch; undefined: the profile's. */
+  readonly model: string | undefined
+  /** Names of the extra environment variables it was given; their values are not kept. */
+  readonly envNames: readonly string[]
   readonly life: Life
   readonly pane: PaneRef | undefined
   readonly exit: Exit | undefined

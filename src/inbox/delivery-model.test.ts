@@ -43,6 +43,8 @@ function insertTerminal(store: Store, id: TerminalId): void {
     program: '/p',
     argv: ['/p'],
     binding: {},
+    model: undefined,
+    envNames: [],
     group: undefined,
     metadata: undefined,
     createdAtMs: 1,

@@ -14,6 +14,8 @@ export type ServerConfig = {
   readonly corsOrigins: readonly string[]
   /** Path of a tmux server's socket to use instead of our own; undefined: our own. */
   readonly tmuxSocket: string | undefined
+  /** Whether lost agents are taken up again without being asked. */
+  readonly isRecoveryAutomatic: boolean
   readonly profileStoreDirs: readonly string[]
   readonly tempDir: string
   readonly runtimeDir: string | undefined
@@ -48,11 +50,20 @@ export function readServerConfig(
     allowedHosts: list('CAO_ALLOWED_HOSTS'),
     corsOrigins: list('CAO_CORS_ORIGINS'),
     tmuxSocket: env['CAO_TMUX_SOCKET'] === '' ? undefined : env['CAO_TMUX_SOCKET'],
+    isRecoveryAutomatic: readChoice(env, 'CAO_RECOVER', ['manual', 'auto']) === 'auto',
     profileStoreDirs: [layout.agentStoreDir, upstreamAgentStoreDir(userHome)],
     tempDir: tmpdir(),
     runtimeDir: env['XDG_RUNTIME_DIR'],
     env: Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)),
   }
+}
+
+/** One of `choices`; the first when unset. */
+function readChoice(env: Env, name: string, choices: readonly string[]): string {
+  const text = env[name]
+  if (text === undefined || text === '') return choices[0] ?? ''
+  if (choices.includes(text)) return text
+  throw new AppError('BAD_REQUEST', `${name}: ${JSON.stringify(text)} is not known; use ${choices.join(' or ')}`)
 }
 
 /** `none` means no TCP door. */

@@ -60,6 +60,7 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
       log,
       random: randomHex,
       shims,
+      isRecoveryAutomatic: config.isRecoveryAutomatic,
     }),
   )
   const closing = new AbortController()
@@ -106,7 +107,10 @@ function chooseServerSocket(config: ServerConfig): string {
 }
 
 function openLog(path: string): Log {
-  return createJsonLog((line) => appendFileSync(path, `${line}\n`, { mode: 0o600 }), () => systemClock.nowMs())
+  return createJsonLog(
+    (line) => appendFileSync(path, `${line}\n`, { mode: 0o600 }),
+    () => systemClock.nowMs(),
+  )
 }
 
 async function writeServerFile(

@@ -19,6 +19,7 @@ import { jobRoutes } from './routes/jobs.ts'
 import { outputRoutes } from './routes/output.ts'
 import { profileRoutes } from './routes/profiles.ts'
 import { questionRoutes } from './routes/questions.ts'
+import { recoverRoutes } from './routes/recover.ts'
 import { runStepRoutes } from './routes/run-step.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { terminalInputRoutes } from './routes/terminal-input.ts'
@@ -59,7 +60,7 @@ export function createHttpApp(options: HttpAppOptions): Router {
   )
 
   const routes = [healthRoutes, profileRoutes, sessionRoutes, terminalRoutes, terminalInputRoutes, outputRoutes]
-  for (const add of [...routes, inboxRoutes, runStepRoutes, jobRoutes, questionRoutes, eventRoutes])
+  for (const add of [...routes, recoverRoutes, inboxRoutes, runStepRoutes, jobRoutes, questionRoutes, eventRoutes])
     add(router, options)
   return router
 }

@@ -46,6 +46,8 @@ function newTerminal(id: TerminalId, changes: Partial<NewTerminal> = {}): NewTer
     program: '/usr/bin/agent',
     argv: ['/usr/bin/agent', '--quiet'],
     binding: {},
+    model: undefined,
+    envNames: [],
     group: undefined,
     metadata: undefined,
     createdAtMs: 100,
@@ -164,6 +166,8 @@ export function describeStore(name: string, storeCase: StoreCase): void {
           allowedTools: ['fs_read', '@builtin'],
           argv: ['agent', '--text', 'with "quotes", \u00e9 and\nlines'],
           binding: { port: 4096, session: 'x', isOn: true, none: null },
+          model: undefined,
+          envNames: [],
           group: ['backend', 'api'],
           metadata: { nested: { list: [1, 'two'] } },
         })
@@ -237,6 +241,8 @@ export function describeStore(name: string, storeCase: StoreCase): void {
         expect(store.terminals.find(a)).toMatchObject({
           argv: ['agent', '--resume'],
           binding: { port: 2 },
+          model: undefined,
+          envNames: [],
           group: undefined,
           metadata: undefined,
         })

@@ -20,6 +20,7 @@ test('scripts and clients find each error code with its HTTP status and exit cod
     'DIRECTORY_MISSING 400 8',
     'CONFLICT 409 9',
     'BLOCKED 409 9 retryable',
+    'ENV_MISSING 409 9',
     'TOO_LARGE 413 2',
     'QUEUE_FULL 429 75 retryable',
     'LAUNCH_FAILED 502 10',

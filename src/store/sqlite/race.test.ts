@@ -54,6 +54,8 @@ async function race(): Promise<number> {
       program: '/bin/agent',
       argv: [],
       binding: {},
+      model: undefined,
+      envNames: [],
       group: undefined,
       metadata: undefined,
       createdAtMs: 1,

@@ -25,6 +25,8 @@ function toTerminal(row: Row): Terminal {
     program: readText(row, 'program'),
     argv: readJson(row, 'argv'),
     binding: readJson(row, 'binding'),
+    model: readOptional(row, 'model', readText),
+    envNames: readJson(row, 'env_names'),
     life: readOneOf(row, 'life', lifeStates),
     pane: readOptional(row, 'pane', readJson<NonNullable<Terminal['pane']>>),
     exit: exit && { code: exit.code, signal: exit.signal, atMs: exit.atMs },
@@ -38,9 +40,9 @@ function toTerminal(row: Row): Terminal {
 
 const insertSql = `
 INSERT INTO terminals (id, session_name, name, provider, profile_name, caller_id, allowed_tools, working_directory,
-  program, argv, binding, life, group_path, metadata, created_at_ms, last_active_at_ms)
+  program, argv, binding, model, env_names, life, group_path, metadata, created_at_ms, last_active_at_ms)
 VALUES (:id, :sessionName, :name, :provider, :profileName, :callerId, :allowedTools, :workingDirectory,
-  :program, :argv, :binding, 'planned', :group, :metadata, :createdAtMs, :createdAtMs)
+  :program, :argv, :binding, :model, :envNames, 'planned', :group, :metadata, :createdAtMs, :createdAtMs)
 RETURNING *`
 
 const stepSql = `
@@ -118,6 +120,8 @@ export function createTerminalRows(database: Database): TerminalRows {
         program: terminal.program,
         argv: writeJson(terminal.argv),
         binding: writeJson(terminal.binding),
+        model: terminal.model ?? null,
+        envNames: writeJson(terminal.envNames),
         group: writeJson(terminal.group),
         metadata: writeJson(terminal.metadata),
         createdAtMs: terminal.createdAtMs,

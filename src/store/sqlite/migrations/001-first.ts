@@ -27,6 +27,8 @@ CREATE TABLE terminals (
   program TEXT NOT NULL,
   argv TEXT NOT NULL CHECK (json_valid(argv)),
   binding TEXT NOT NULL CHECK (json_valid(binding)),
+  model TEXT,
+  env_names TEXT NOT NULL CHECK (json_valid(env_names)),
   life TEXT NOT NULL,
   pane TEXT CHECK (json_valid(pane)),
   exit TEXT CHECK (json_valid(exit)),
