@@ -134,7 +134,7 @@ export class LocalApp implements App {
     const outcomes = await Promise.all(
       this.listSessions().map(({ session }) => this.deleteSession(session.name, waiting)),
     )
-    await this.#context.backend.shutdown(waiting)
+    await this.#context.backend.shutdown(waiting).catch(acceptGone)
     this.#context.guard.noteLost()
     return { deleted: outcomes.flatMap(({ deleted }) => deleted), errors: outcomes.flatMap(({ errors }) => errors) }
   }
@@ -266,4 +266,9 @@ function viewEnded(terminal: Terminal): StatusView {
   const { code, signal } = terminal.exit ?? {}
   const detail = `the agent's program ended (${signal ?? (code === undefined ? 'unseen' : `code ${code}`)})`
   return { ...base, status: code === 0 ? 'completed' : 'error', reason: 'exited', detail }
+}
+
+/** It is ended already: by the same wish a moment ago, or by its own death. */
+function acceptGone(error: unknown): void {
+  if (!(error instanceof AppError) || error.code !== 'BACKEND_GONE') throw error
 }

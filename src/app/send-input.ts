@@ -60,7 +60,8 @@ export async function pressKey(context: AppContext, id: TerminalId, key: string,
     )
   }
   const runtime = requireRuntime(context, id)
-  await press(runtime.press([{ kind: 'key', name: key }], waiting), id)
+  const stroke: Key = key.length === 1 ? { kind: 'text', text: key } : { kind: 'key', name: key }
+  await press(runtime.press([stroke], waiting), id)
 }
 
 /** Presses the provider's way out; the exit is seen like any other. */

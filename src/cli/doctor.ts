@@ -141,8 +141,10 @@ async function checkServer(client: Client, { programs }: CliContext): Promise<re
       }
   const { backend } = health
   if (backend === undefined) return [server]
-  const level = backend.state === 'gone' ? 'fail' : 'ok'
-  return [server, { what: 'backend', level, detail: `${backend.name} ${backend.version}, ${backend.state}` }]
+  // Ended by `shutdown --all`, or by its own death: the next launch starts it.
+  const level = backend.state === 'gone' ? 'note' : 'ok'
+  const rest = backend.state === 'gone' ? 'not running; the next launch starts it' : backend.state
+  return [server, { what: 'backend', level, detail: `${backend.name} ${backend.version}, ${rest}` }]
 }
 
 async function checkProviders(client: Client): Promise<readonly Finding[]> {

@@ -1,0 +1,269 @@
+/** The `cao` command as a person runs it: the built program, a server that it starts by itself, real tmux, scripted agents. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { systemClock } from '../src/async/clock-system.ts'
+import { requireServer } from '../src/cli/ensure-server.ts'
+import { createClient } from '../src/client/client.ts'
+import type { TerminalBody } from '../src/protocol/terminal.ts'
+import { findProcesses } from '../src/world/find-processes.ts'
+import { createWorld, endWorld, type PrivateWorld, removeWorld } from '../src/world/private-world.ts'
+
+const cao = join(import.meta.dirname, '..', 'bin', 'cao')
+type Ran = { readonly code: number | null; readonly out: string; readonly err: string }
+type Env = Readonly<Record<string, string>>
+
+function start(world: PrivateWorld, args: readonly string[], env: Env = {}): ChildProcess {
+  return spawn(cao, args, { env: { ...world.env, ...env }, cwd: world.projectDir, stdio: ['pipe', 'pipe', 'pipe'] })
+}
+
+function finish(child: ChildProcess, input = ''): Promise<Ran> {
+  let out = ''
+  let err = ''
+  child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  child.stdin?.end(input)
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve({ code, out, err }))
+  })
+}
+
+/** Ends everything; a process that is left fails the test. */
+async function close(world: PrivateWorld): Promise<void> {
+  const file = await requireServer({ layout: world.layout, clock: systemClock }).catch(() => undefined)
+  const client = file === undefined ? undefined : createClient({ socketPath: file.socket_path })
+  const problems = await endWorld(world, client)
+  await removeWorld(world)
+  expect(problems).toEqual([])
+}
+
+describe('cao on a CAO of its own', () => {
+  let world: PrivateWorld
+  const run = (args: readonly string[], options: { readonly input?: string; readonly env?: Env } = {}) =>
+    finish(start(world, args, options.env), options.input)
+  const list = async () => JSON.parse((await run(['ls', '--json'])).out) as readonly TerminalBody[]
+  /** An agent that is at rest; its session has its name. */
+  const launch = async (name: string) => {
+    const { code, out, err } = await run([
+      'launch',
+      '--agents',
+      'developer',
+      '--provider',
+      'scripted',
+      '--session-name',
+      name,
+      '--json',
+    ])
+    expect([code, err]).toEqual([0, ''])
+    return (JSON.parse(out) as TerminalBody).id
+  }
+  const end = (name: string) => run(['shutdown', '--session', name])
+
+  beforeAll(async () => {
+    world = await createWorld({ clock: systemClock, env: process.env })
+  })
+  afterAll(() => close(world))
+
+  test('what needs no server starts none, and an agent starts none either', async () => {
+    expect(await run(['--version'])).toEqual({ code: 0, out: expect.stringMatching(/^cao \d/), err: '' })
+    expect((await run(['help'])).out).toContain('cao COMMAND [OPTIONS]')
+    expect((await run(['ls', '--help'])).out).toContain('Usage: cao ls [--watch] [--json]')
+    expect(await run(['lss'])).toEqual({ code: 2, out: '', err: 'Error: "lss" is no command; "cao help" lists them\n' })
+    expect(await run(['ls', '--wach'])).toMatchObject({ code: 2, out: '' })
+    expect(await run(['server', 'status'])).toMatchObject({ code: 69 })
+    expect(await run(['server', 'stop'])).toMatchObject({ code: 0, out: 'no server was running\n' })
+    const inAgent = await run(['ls'], { env: { CAO_TERMINAL_ID: '1a2b3c4d' } })
+    expect(inAgent).toEqual({
+      code: 69,
+      out: '',
+      err: expect.stringMatching(/^Error: .* an agent does not start one.*\n$/),
+    })
+    expect(existsSync(world.layout.home)).toBe(false)
+  })
+
+  test('ten commands at once from nothing end up with one server', async () => {
+    const all = await Promise.all(Array.from({ length: 10 }, () => run(['ls'])))
+    const nobody = { code: 0, out: 'no agents; start one with "cao launch --agents NAME"\n', err: '' }
+    expect(all).toEqual(Array.from({ length: 10 }, () => nobody))
+    // Those that found the home taken need a moment to end.
+    const countServers = async () =>
+      (await findProcesses(world.folder)).filter(({ command }) => /cao-server/.test(command)).length
+    await expect.poll(countServers, { timeout: 10_000 }).toBe(1)
+    expect((await run(['server', 'status', '--json'])).code).toBe(0)
+  })
+
+  test('a headless launch prints the answer and nothing else', async () => {
+    const words = [
+      'launch',
+      '--agents',
+      'code_supervisor',
+      '--provider',
+      'scripted',
+      '--session-name',
+      'one',
+      '--headless',
+    ]
+    expect(await run([...words, 'wait 100\nreply hello\\n漢字'])).toEqual({ code: 0, out: 'hello\n漢字\n', err: '' })
+    await end('one')
+  })
+
+  test('a headless launch that gets no answer says why and leaves the agent to be looked at', async () => {
+    const words = ['launch', '--agents', 'developer', '--provider', 'scripted', '--headless', '--session-name']
+    const late = await run([...words, 'late', '--timeout', '1', 'hang'])
+    expect(late).toMatchObject({
+      code: 12,
+      out: '',
+      err: expect.stringMatching(/^Error: no answer: .*cao explain .*\n$/),
+    })
+    const crashed = await run([...words, 'crashed', 'crash 3'])
+    expect(crashed).toMatchObject({ code: 11, out: '', err: expect.stringMatching(/^Error: no answer: .*\n$/) })
+    expect((await list()).map(({ session_name }) => session_name).toSorted()).toEqual(['cao-crashed', 'cao-late'])
+    await Promise.all([end('late'), end('crashed')])
+  })
+
+  test('a launch that is wrong ends with one sentence that says what to do, and leaves nothing behind', async () => {
+    await launch('taken')
+    const before = { terminals: await list(), folders: readdirSync(world.layout.terminalsDir) }
+    const base = ['launch', '--headless', 'hello']
+    const good = [...base, '--agents', 'developer', '--provider', 'scripted']
+    const wrong: readonly (readonly [readonly string[], number, RegExp])[] = [
+      [[...base], 2, /--agents NAME is missing/],
+      [[...base, '--agents', 'nobody'], 6, /there are: code_supervisor, developer, reviewer/],
+      [[...base, '--agents', '../x'], 6, /no name of a profile/],
+      [[...base, '--agents', 'developer', '--provider', 'nope'], 6, /choose one of: .*scripted/],
+      [[...good, '--session-name', 'a b'], 2, /no session name/],
+      [[...good, '--session-name', 'taken'], 5, /exists already; choose another/],
+      [[...good, '--working-directory', 'nowhere'], 8, /nowhere does not exist/],
+      [[...good, '--env', 'A-B=secret'], 2, /--env takes KEY=VALUE/],
+      [[...good, '--env', 'CODEX_HOME=secret'], 2, /CODEX_HOME/],
+      [[...good, '--timeout', 'soon'], 2, /--timeout takes a number/],
+      [['launch', '--headless', '--agents', 'developer'], 2, /needs a MESSAGE/],
+      [['launch', '--async', '--agents', 'developer', 'x'], 2, /--async goes with --headless/],
+    ]
+    for (const [args, code, sentence] of wrong) {
+      const ran = await run(args)
+      expect({ args, ...ran }).toEqual({ args, code, out: '', err: expect.stringMatching(/^Error: [^\n]+\n$/) })
+      expect(ran.err).toMatch(sentence)
+      expect(ran.err).not.toContain('secret')
+    }
+    const ids = (terminals: readonly TerminalBody[]) => terminals.map(({ id }) => id)
+    expect(ids(await list())).toEqual(ids(before.terminals))
+    expect(readdirSync(world.layout.terminalsDir)).toEqual(before.folders)
+    await end('taken')
+  })
+
+  test('a message from stdin arrives to the last byte, one that begins with "-" arrives, and the proof is told', async () => {
+    const id = await launch('send')
+    const text = 'reply got\n\t"quoted" $HOME #(touch x) `y`;\\\n\n漢字 👍🏽\n'
+    expect(await run(['send', id, '-'], { input: text })).toEqual({
+      code: 0,
+      out: expect.stringMatching(/^message \d+ (confirmed|turn_started|answered) \(.+\)\n$/),
+      err: '',
+    })
+    expect(await run(['send', id, '-rf ;'])).toMatchObject({ code: 0 })
+    expect(await run(['send', id, '--', '--json'])).toMatchObject({ code: 0 })
+    expect(await run(['send', id, ''])).toMatchObject({ code: 2, err: expect.stringMatching(/message is empty/) })
+    expect(await run(['send', 'deadbeef', 'x'])).toMatchObject({ code: 4, err: expect.stringMatching(/deadbeef/) })
+    const { open_messages } = JSON.parse((await run(['explain', id, '--json'])).out) as { open_messages: unknown[] }
+    expect(open_messages.length).toBeLessThanOrEqual(1)
+    await expect.poll(async () => (await run(['output', id])).out).toBe('You said: --json\n')
+    expect((await run(['output', id, '--mode', 'screen'])).out).toContain('漢字 👍🏽')
+    expect(await run(['output', id, '--mode', 'half'])).toMatchObject({ code: 2 })
+    await end('send')
+  })
+
+  test('ls, explain and events say what an agent does and why', async () => {
+    const id = await launch('look')
+    const table = (await run(['ls'])).out.trimEnd().split('\n')
+    expect(table[0]).toMatch(/^TERMINAL +SESSION +PROFILE +PROVIDER +STATUS +REASON +SINCE +QUEUE$/)
+    expect(table[1]).toMatch(new RegExp(`^${id} +cao-look +developer +scripted +idle +ready +\\d+s +0$`))
+    const explained = (await run(['explain', id])).out
+    for (const part of ['status     idle (ready)', 'Evidence, oldest first', 'composer', 'Open messages\n  none']) {
+      expect(explained).toContain(part)
+    }
+    expect((await run(['events'])).out).toMatch(new RegExp(`${id} was started: developer \\(scripted\\) in cao-look`))
+    const last = JSON.parse((await run(['events', '--json'])).out.trimEnd().split('\n').at(-1) ?? '') as { seq: number }
+    expect((await run(['events', '--after', String(last.seq)])).out).toBe('')
+    await end('look')
+  })
+
+  test('ls --watch and events --follow go on until they are ended', async () => {
+    const watching = start(world, ['ls', '--watch', '--json'])
+    const following = start(world, ['events', '--follow'])
+    const watched = finish(watching)
+    const followed = finish(following)
+    const firstLine = new Promise((resolve) => watching.stdout?.once('data', resolve))
+    await firstLine
+    const id = await launch('watch')
+    await expect.poll(async () => (await list()).length).toBe(1)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    watching.kill('SIGINT')
+    following.kill('SIGINT')
+    const pictures = (await watched).out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as readonly TerminalBody[])
+    expect(pictures[0]).toEqual([])
+    expect(pictures.at(-1)).toMatchObject([{ id, status: 'idle' }])
+    expect((await followed).out).toContain(`${id} is idle (ready)`)
+    await end('watch')
+  })
+
+  test('without a terminal, attach and an interactive launch print the command that attaches', async () => {
+    const words = ['launch', '--agents', 'developer', '--provider', 'scripted', '--session-name', 'pane', 'reply typed']
+    const launched = await run(words)
+    expect(launched).toEqual({
+      code: 0,
+      out: expect.stringMatching(/^tmux .*attach-session.*\n$/),
+      err: expect.any(String),
+    })
+    expect(launched.err).toMatch(
+      /^message \d+ \w+ \(.*\)\ndeveloper \(scripted\) runs as [0-9a-f]{8} in cao-pane; .*\n$/,
+    )
+    const { argv } = JSON.parse((await run(['attach', 'pane', '--json'])).out) as { argv: readonly string[] }
+    expect(argv).toContain('attach-session')
+    expect((await run(['attach', 'cao-pane'])).out).toBe(launched.out)
+    expect(await run(['attach', 'nobody'])).toMatchObject({
+      code: 4,
+      err: expect.stringMatching(/no agent and no session/),
+    })
+    await end('pane')
+  })
+
+  test('keys reach the agent, and what is no key is refused', async () => {
+    const id = await launch('keys')
+    for (const key of ['h', 'i', 'Enter']) expect(await run(['key', id, key])).toEqual({ code: 0, out: '', err: '' })
+    await expect.poll(async () => (await run(['output', id])).out).toBe('You said: hi\n')
+    expect(await run(['key', id, 'hi'])).toMatchObject({ code: 2, err: expect.stringMatching(/is no key/) })
+    await end('keys')
+  })
+
+  test('agents go on while the server is stopped, and the next command finds them', async () => {
+    const id = await launch('lasting')
+    expect(await run(['server', 'stop'])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/has ended; agents go on/),
+    })
+    expect((await findProcesses(world.folder)).some(({ command }) => /scripted-agent/.test(command))).toBe(true)
+    expect(await list()).toMatchObject([{ id, life: 'live' }])
+    const async = ['launch', '--agents', 'developer', '--provider', 'scripted', '--headless', '--async', 'reply later']
+    expect(await run(async)).toMatchObject({ code: 0, out: expect.stringMatching(/^[0-9a-f]{8}\n$/) })
+    expect(await run(['shutdown'])).toMatchObject({ code: 2 })
+    expect(await run(['shutdown', '--all'])).toMatchObject({ code: 0, out: expect.stringContaining(id) })
+    expect((await findProcesses(world.folder)).filter(({ command }) => /scripted-agent|tmux/.test(command))).toEqual([])
+    expect(await run(['shutdown', '--all'])).toEqual({ code: 0, out: 'nothing was running\n', err: '' })
+    await launch('again')
+    expect((await run(['shutdown', '--all'])).code).toBe(0)
+    expect(await list()).toEqual([])
+  })
+
+  test('doctor names what is there', async () => {
+    const { code, out } = await run(['doctor'])
+    expect(code).toBe(0)
+    for (const what of ['node', 'tmux', 'home', 'disk', 'server', 'scripted', 'profiles']) {
+      expect(out).toMatch(new RegExp(`^${what} +ok`, 'm'))
+    }
+  })
+})
