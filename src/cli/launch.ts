@@ -146,7 +146,11 @@ async function runHeadless(launched: Launched, task: Task): Promise<number> {
     else await printLine(context, terminal.id)
     return 0
   }
-  const ended = await waitForEnd(client, job, context.signal)
+  const ended = await waitForEnd(client, job, context.signal).catch((error: unknown) => {
+    if (context.signal.aborted)
+      context.note(`${describe(terminal)}, and goes on; "cao output ${terminal.id}" prints its answer`)
+    throw error
+  })
   if (isJson) await printJson(context, { ...terminal, job_id: job.id, state: ended.state, output: ended.output })
   if (ended.state !== 'answered') throw describeEnd(ended, terminal)
   if (!isJson) await printAgentText(context, ended.output ?? '')

@@ -2,15 +2,14 @@
  * The `cao` program: gives the command line the process it runs in. Nothing is loaded here that a quick command does
  * not need; what talks to the server comes with the first call of `openClient`.
  */
-import { spawn } from 'node:child_process'
-import { homedir, constants as osConstants } from 'node:os'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { isatty } from 'node:tty'
 import { systemClock } from '../async/clock-system.ts'
 import type { CliContext, Programs } from '../cli/command.ts'
-import { readAll } from '../cli/read-stdin.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { version } from '../lib/version.ts'
-import { layoutOf, resolveHome } from '../protocol/home.ts'
+import { layoutOf, resolveHome, type ServerFile } from '../protocol/home.ts'
 import { findRoot } from './root.ts'
 
 function listPrograms(): Programs {
@@ -39,23 +38,14 @@ async function ask(question: string): Promise<string> {
   }
 }
 
-function runProgram(argv: readonly string[]): Promise<number> {
-  const [file = '', ...args] = argv
-  // Inside somebody's tmux, an attach to ours would be refused as nested.
-  const { TMUX: _socket, TMUX_PANE: _pane, ...env } = process.env
-  const child = spawn(file, args, { stdio: 'inherit', env })
-  const forward = (signal: NodeJS.Signals) => void child.kill(signal)
-  // Ctrl-C reaches the whole foreground group by itself.
-  process.on('SIGTERM', forward)
-  process.on('SIGHUP', forward)
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('exit', (code, signal) => {
-      process.off('SIGTERM', forward)
-      process.off('SIGHUP', forward)
-      resolve(code ?? 128 + (signal === null ? 0 : osConstants.signals[signal]))
-    })
-  })
+type Starting = Pick<CliContext, 'layout' | 'programs' | 'signal'> & { readonly mayStart: boolean }
+
+/** Errors: SERVER_UNREACHABLE. */
+async function startServer({ mayStart, layout, programs, signal }: Starting): Promise<ServerFile> {
+  const { ensureServer, requireServer } = await import('../cli/ensure-server.ts')
+  const common = { layout, clock: systemClock }
+  if (!mayStart) return requireServer(common)
+  return (await ensureServer({ ...common, signal, env: process.env, program: programs.server })).file
 }
 
 function createContext(signal: AbortSignal): CliContext {
@@ -68,22 +58,21 @@ function createContext(signal: AbortSignal): CliContext {
     clock: systemClock,
     programs,
     signal,
-    isTerminal: { stdin: process.stdin.isTTY === true, stdout: process.stdout.isTTY === true },
+    // Asked of the system: the stream objects take longer to make than a quick command has.
+    isTerminal: { stdin: isatty(0), stdout: isatty(1) },
     get columns() {
       return process.stdout.columns
     },
     out: write,
     note: (line) => void process.stderr.write(`${line}\n`),
-    readStdin: () => readAll(process.stdin),
+    readStdin: async () => (await import('../cli/read-stdin.ts')).readAll(process.stdin),
     ask,
-    runProgram,
+    runProgram: async (argv) => (await import('./run-program.ts')).runProgram(argv),
     async openClient({ mayStart = true } = {}) {
-      const { ensureServer, requireServer } = await import('../cli/ensure-server.ts')
+      const { findServer } = await import('../cli/find-server.ts')
+      const found = await findServer(layout, systemClock)
+      const file = found.kind === 'running' ? found.file : await startServer({ mayStart, layout, programs, signal })
       const { createClient } = await import('../client/client.ts')
-      const common = { layout, clock: systemClock }
-      const file = mayStart
-        ? (await ensureServer({ ...common, signal, env: process.env, program: programs.server })).file
-        : await requireServer(common)
       return createClient({ socketPath: file.socket_path }, { clock: systemClock })
     },
   }
