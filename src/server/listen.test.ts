@@ -17,12 +17,20 @@ beforeEach(async () => {
 })
 afterEach(() => rm(dir, { recursive: true }))
 
+/** Doors of the clients that went away. */
+const left: string[] = []
+
 function echoDoor(): Hono<HttpEnv> {
   const router = new Hono<HttpEnv>()
   router.get('/door', (c) => c.json(c.env.door))
   router.get('/slow', async (c) => {
     await new Promise((resolve) => setTimeout(resolve, 200))
     return c.text('ended')
+  })
+  router.get('/held', async (c) => {
+    await new Promise((resolve) => c.req.raw.signal.addEventListener('abort', resolve, { once: true }))
+    left.push(c.env.door.kind)
+    return c.text('nobody reads this')
   })
   router.get('/length', (c) => c.text(String(c.req.query('message')?.length)))
   return router
@@ -101,6 +109,17 @@ test('closing lets a request that runs end, and takes the socket away', async ()
   await doors[Symbol.asyncDispose]()
   expect(await running).toBe('ended')
   await expect(stat(doors.socketPath)).rejects.toMatchObject({ code: 'ENOENT' })
+})
+
+test('a client that goes away ends the wait that was only for it', async () => {
+  await using doors = await listen({ ...base(), tcp: undefined })
+  const sent = request({ socketPath: doors.socketPath, path: '/held', agent: false }).on('error', () => {})
+  sent.end()
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(left).toEqual([])
+  sent.destroy()
+  for (let i = 0; i < 40 && left.length === 0; i++) await new Promise((resolve) => setTimeout(resolve, 25))
+  expect(left).toEqual(['unix'])
 })
 
 test('a message of a hundred thousand characters fits into a query, as upstream sends it', async () => {
