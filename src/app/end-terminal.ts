@@ -7,6 +7,7 @@ import { deadlineSignal, type Waiting } from '../async/wait.ts'
 import type { TerminalId } from '../domain/ids.ts'
 import type { Exit, Terminal } from '../domain/terminal.ts'
 import { type AppContext, requireTerminal, stepTerminal } from './context.ts'
+import { closeQuestions, lapseTyping, lastLinesOf, tellOfCutTurn } from './cut-turn.ts'
 import type { Runtime } from './runtime.ts'
 import { removeTerminalDirs, terminalDirs } from './terminal-dirs.ts'
 
@@ -17,24 +18,43 @@ const graceMs = 2_000
 const destroyLimitMs = 20_000
 
 /** The agent's program has ended: what it left is kept, then the pane goes (a dead pane is a danger below tmux 3.4). */
-export async function noteExit(context: AppContext, runtime: Runtime, exit: Exit): Promise<void> {
+export async function noteExit(
+  context: AppContext,
+  runtime: Runtime,
+  exit: Exit,
+  onEnded: (lastLines: readonly string[]) => void,
+): Promise<void> {
   const { row } = runtime
   // While it is being deleted its end is no news.
   if (context.store.terminals.find(row.id)?.life !== 'live') return
   await saveLastScreen(context, runtime)
+  const cut = await runtime.settleLastTurn()
   runtime.watch.addEvidence('process', { kind: 'exited', code: exit.code, signal: exit.signal }, 'exit file')
   runtime.closeQuestion(undefined)
-  const how = exit.signal ?? (exit.code === undefined ? 'ended unseen' : `exit code ${exit.code}`)
+  const how = describeExit(exit)
   if (!stepTerminal(context, row.id, 'exit', { exit, reason: how })) return
+  closeQuestions(context, row.id)
+  lapseTyping(context, row.id, `the agent ended (${how})`)
+  tellOfCutTurn(context, cut, `the agent ended (${how})`)
+  onEnded(lastLinesOf(runtime))
   await closeRuntime(context, row.id, { destroy: true })
+}
+
+function describeExit(exit: Exit): string {
+  return exit.signal ?? (exit.code === undefined ? 'ended unseen' : `exit code ${exit.code}`)
 }
 
 /** The backend's server died with everything on it. Queues are kept. */
 export async function noteLost(context: AppContext, terminal: Terminal, reason: string): Promise<void> {
   const runtime = context.runtimes.get(terminal.id)
+  const cut = (await runtime?.settleLastTurn()) ?? []
   runtime?.watch.addEvidence('process', { kind: 'lost', why: reason }, 'backend')
   runtime?.closeQuestion(undefined)
-  stepTerminal(context, terminal.id, 'lose', { reason })
+  if (stepTerminal(context, terminal.id, 'lose', { reason })) {
+    closeQuestions(context, terminal.id)
+    lapseTyping(context, terminal.id, `the agent was lost (${reason})`)
+    tellOfCutTurn(context, cut, `the agent was lost (${reason})`)
+  }
   await closeRuntime(context, terminal.id, { destroy: false })
 }
 
@@ -105,6 +125,7 @@ export class Deleter {
       await this.#destroyUnwatched(terminal, waiting)
     }
     capabilities.revoke(id)
+    closeQuestions(context, id)
     for (const message of store.messages.list(id, { limit: 10_000, states: ['queued', 'leased'] })) {
       ladder.step(message.id, 'give_up', `terminal ${id} was deleted`)
     }

@@ -8,6 +8,7 @@ import { AppError } from '../domain/errors.ts'
 import { type JobId, makeJobId, makeSessionName, type SessionName, type TerminalId } from '../domain/ids.ts'
 import { isJobOpen, type Job, type JobResult, type JobStep } from '../domain/job.ts'
 import type { Message, MessageKind } from '../domain/message.ts'
+import type { Terminal } from '../domain/terminal.ts'
 import { Emitter } from '../lib/emitter.ts'
 import type { CreateTerminal, StartJob } from './app.ts'
 import type { AppContext } from './context.ts'
@@ -147,10 +148,19 @@ export class Jobs {
   }
 
   /** A worker is gone: its open jobs fail with the reason. */
-  noteWorkerGone(workerId: TerminalId, why: string): void {
+  noteWorkerGone(workerId: TerminalId, why: string, lastLines: readonly string[] = []): void {
     for (const job of this.#context.store.jobs.listForWorker(workerId)) {
-      if (isJobOpen(job)) this.end(job.id, 'fail', failure(why))
+      if (isJobOpen(job)) this.end(job.id, 'fail', failure(this.#describeCut(job, why, lastLines)))
     }
+  }
+
+  /** How far the job had come, as far as is known, and what its worker's screen said last. */
+  #describeCut(job: Job, why: string, lastLines: readonly string[]): string {
+    const state = job.messageId === undefined ? undefined : this.#context.store.messages.find(job.messageId)?.state
+    const isTaken = state === 'confirmed' || state === 'turn_started'
+    const isWaiting = state === undefined || state === 'queued'
+    const when = isTaken ? ' in the middle of the task' : isWaiting ? ' before it took the task' : ''
+    return `${why}${when}${lastLines.length === 0 ? '' : `; its screen ended with:\n${lastLines.join('\n')}`}`
   }
 
   /** Ends a job once; the first ending wins. Reports it and ends the worker where the job says so. */
@@ -225,17 +235,18 @@ export class Jobs {
       const worker = job.workerId === undefined ? undefined : store.terminals.find(job.workerId)
       if (worker === undefined)
         this.end(job.id, 'fail', failure('the server ended before its worker was started; ask again'))
-      else if (worker.life !== 'live')
-        this.end(
-          job.id,
-          'fail',
-          failure(`its worker is ${worker.life}${worker.lostReason === undefined ? '' : `: ${worker.lostReason}`}`),
-        )
+      else if (worker.life !== 'live') this.#failWithWorker(job, worker)
       else {
         if (job.messageId === undefined) this.#sendTask(job, worker.id)
         scope.spawn(`deadline of ${job.id}`, (signal) => this.#watchDeadline(job, signal))
       }
     }
+  }
+
+  #failWithWorker(job: Job, worker: Terminal): void {
+    const reason = worker.lostReason === undefined ? '' : `: ${worker.lostReason}`
+    const why = this.#describeCut(job, `its worker ${worker.id} is ${worker.life}${reason}`, [])
+    this.end(job.id, 'fail', failure(why))
   }
 
   async #watchDeadline(job: Job, signal: AbortSignal): Promise<void> {

@@ -3,9 +3,10 @@
  * others; what a row has and no pane is lost; what a pane has and no row is reported, not killed. A failure of
  * one is recorded on it and stops no other.
  */
-import type { Waiting } from '../async/wait.ts'
+import { sleep, type Waiting } from '../async/wait.ts'
 import type { BackendFacts, FoundTerminal } from '../backend/backend.ts'
-import type { Terminal } from '../domain/terminal.ts'
+import type { TerminalId } from '../domain/ids.ts'
+import type { Exit, PaneRef, Terminal } from '../domain/terminal.ts'
 import { type AppContext, stepTerminal } from './context.ts'
 import { noteLost } from './end-terminal.ts'
 import { Runtime, type RuntimeListeners } from './runtime.ts'
@@ -14,29 +15,38 @@ import { terminalDirs } from './terminal-dirs.ts'
 export type Recovery = {
   readonly adopted: readonly string[]
   readonly lost: readonly string[]
+  /** Agents that had ended meanwhile. */
+  readonly exited: readonly string[]
   readonly failed: readonly { readonly id: string; readonly why: string }[]
   /** Panes with our tag and no row. */
   readonly strangers: readonly string[]
   readonly tookMs: number
 }
 
-export async function recover(
-  context: AppContext,
-  facts: BackendFacts,
-  listeners: RuntimeListeners,
-  waiting: Waiting,
-): Promise<Recovery> {
+/** One that could not be adopted is tried again after each of these. */
+const retryPausesMs = [1_000, 3_000, 10_000, 30_000, 60_000] as const
+
+export type RecoverOptions = {
+  readonly facts: BackendFacts
+  readonly listeners: RuntimeListeners
+  /** Carries a deletion that a crash cut short to its end. */
+  readonly finishDeletion: (id: TerminalId) => Promise<void>
+}
+
+export async function recover(context: AppContext, options: RecoverOptions, waiting: Waiting): Promise<Recovery> {
   const { store, backend, clock, log } = context
   const startMs = clock.monotonicMs()
   const found = new Map((await backend.list(waiting)).map((pane) => [pane.terminalId, pane]))
   const rows = store.terminals.list()
   const known = new Set(rows.map((row) => row.id))
   const results = await Promise.all(
-    rows.map((row) => recoverOne(context, { row, facts, pane: found.get(row.id), listeners })),
+    rows.map((row) => recoverOne(context, { ...options, row, pane: found.get(row.id) })),
   )
+  const idsOf = (kind: Result['kind']) => results.filter((result) => result.kind === kind).map((result) => result.id)
   const recovery: Recovery = {
-    adopted: results.filter((result) => result.kind === 'adopted').map((result) => result.id),
-    lost: results.filter((result) => result.kind === 'lost').map((result) => result.id),
+    adopted: idsOf('adopted'),
+    lost: idsOf('lost'),
+    exited: idsOf('exited'),
     failed: results.flatMap((result) => (result.kind === 'failed' ? [{ id: result.id, why: result.why }] : [])),
     strangers: [...found.keys()].filter((id) => !known.has(id)),
     tookMs: Math.round(clock.monotonicMs() - startMs),
@@ -53,51 +63,73 @@ export async function recover(
 }
 
 type Result =
-  | { readonly kind: 'adopted' | 'lost' | 'left'; readonly id: string }
-  | { readonly kind: 'failed'; readonly id: string; readonly why: string }
+  | { readonly kind: 'adopted' | 'lost' | 'exited' | 'left'; readonly id: TerminalId }
+  | { readonly kind: 'failed'; readonly id: TerminalId; readonly why: string }
 
-type Candidate = {
-  readonly row: Terminal
-  readonly facts: BackendFacts
-  readonly pane: FoundTerminal | undefined
-  readonly listeners: RuntimeListeners
-}
+type Candidate = RecoverOptions & { readonly row: Terminal; readonly pane: FoundTerminal | undefined }
 
 async function recoverOne(context: AppContext, candidate: Candidate): Promise<Result> {
-  const { row, facts, pane } = candidate
+  const { row, pane } = candidate
+  const { id } = row
   try {
-    if (row.life === 'exited' || row.life === 'lost') return { kind: 'left', id: row.id }
+    if (row.life === 'exited' || row.life === 'lost') return { kind: 'left', id }
     if (row.life === 'deleting') {
-      await finishDeletion(context, candidate)
-      return { kind: 'left', id: row.id }
+      context.scope.spawn(`deletion of ${id}`, () => candidate.finishDeletion(id))
+      return { kind: 'left', id }
     }
-    if (pane === undefined) {
-      const isOther = row.pane !== undefined && row.pane.instanceId !== facts.instanceId
-      const why = isOther ? 'the tmux server it ran on has ended' : 'its pane was gone when the server started'
-      await noteLost(context, row, why)
-      return { kind: 'lost', id: row.id }
-    }
+    if (pane === undefined) return { kind: await settleMissing(context, candidate), id }
     await adopt(context, candidate, pane)
-    return { kind: 'adopted', id: row.id }
+    return { kind: 'adopted', id }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    context.log.write('error', 'terminal not recovered', { terminalId: row.id, error: why })
-    return { kind: 'failed', id: row.id, why }
+    context.log.write('error', 'terminal not recovered', { terminalId: id, error: why })
+    context.scope.spawn(`recovery of ${id}`, (signal) => retry(context, candidate, signal))
+    return { kind: 'failed', id, why }
   }
 }
 
-async function adopt(context: AppContext, { row, listeners }: Candidate, pane: FoundTerminal): Promise<void> {
-  const { store, providers, backend, capabilities, layout, runtimes } = context
-  const provider = providers.get(row.provider)
-  if (provider === undefined) throw new Error(`its provider ${row.provider} is not part of this version`)
+/** What failed once may succeed a little later: tmux was slow, descriptors were short. */
+async function retry(context: AppContext, candidate: Candidate, signal: AbortSignal): Promise<void> {
+  const { row } = candidate
+  for (const pauseMs of retryPausesMs) {
+    await sleep(context.clock, pauseMs, signal)
+    const now = context.store.terminals.find(row.id)
+    if (context.runtimes.has(row.id) || (now?.life !== 'live' && now?.life !== 'planned')) return
+    try {
+      const panes = await context.backend.list({ signal })
+      const pane = panes.find((each) => each.terminalId === row.id)
+      if (pane === undefined) await settleMissing(context, { ...candidate, row: now })
+      else await adopt(context, { ...candidate, row: now }, pane)
+      return context.log.write('info', 'terminal recovered at last', { terminalId: row.id })
+    } catch (error) {
+      context.log.write('error', 'terminal not recovered', { terminalId: row.id, error: String(error) })
+    }
+  }
+}
+
+async function adopt(context: AppContext, candidate: Candidate, pane: FoundTerminal): Promise<void> {
+  const { row } = candidate
   // A crash between the pane and its row left the row `planned`: the pane proves that it was opened.
   if (row.life === 'planned') stepTerminal(context, row.id, 'open', { pane: pane.pane })
-  await capabilities.load(terminalDirs(layout, row.id).dir, row.id)
+  await context.capabilities.load(terminalDirs(context.layout, row.id).dir, row.id)
+  await watchAgent(context, candidate, pane.pane, (runtime) => runtime.start(true))
+}
+
+async function watchAgent(
+  context: AppContext,
+  { row, listeners }: Candidate,
+  pane: PaneRef,
+  begin: (runtime: Runtime) => Promise<void>,
+): Promise<Runtime> {
+  const { store, providers, backend, runtimes } = context
+  const provider = providers.get(row.provider)
+  if (provider === undefined) throw new Error(`its provider ${row.provider} is not part of this version`)
   const live = store.terminals.find(row.id) ?? row
-  const runtime = new Runtime(context, live, provider, { pane: backend.attach(row.id, pane.pane), listeners })
+  const runtime = new Runtime(context, live, provider, { pane: backend.attach(row.id, pane), listeners })
   runtimes.set(row.id, runtime)
   try {
-    await runtime.start(true)
+    await begin(runtime)
+    return runtime
   } catch (error) {
     runtimes.delete(row.id)
     await runtime[Symbol.asyncDispose]()
@@ -105,11 +137,29 @@ async function adopt(context: AppContext, { row, listeners }: Candidate, pane: F
   }
 }
 
-/** A deletion that a crash cut short is carried to its end. */
-async function finishDeletion(context: AppContext, { row, pane }: Candidate): Promise<void> {
+/** Its pane is gone. What the agent told before its end still counts; then it has exited, if it said so, or is lost. */
+async function settleMissing(context: AppContext, candidate: Candidate): Promise<'exited' | 'lost'> {
+  const { row, facts, listeners } = candidate
+  const { pane } = row
+  const isOther = pane !== undefined && pane.instanceId !== facts.instanceId
+  const reason = isOther ? 'the tmux server it ran on has ended' : 'its pane was gone when the server started'
   if (pane !== undefined) {
-    await using terminal = context.backend.attach(row.id, pane.pane)
-    await terminal.destroy({ graceMs: 500 }, { signal: AbortSignal.timeout(15_000) })
+    try {
+      const runtime = await watchAgent(context, candidate, pane, (each) => each.read())
+      const exit = await knownExit(runtime)
+      if (exit !== undefined) {
+        listeners.onExited(runtime, exit)
+        return 'exited'
+      }
+    } catch (error) {
+      context.log.write('warn', 'records of a lost agent not read', { terminalId: row.id, error: String(error) })
+    }
   }
-  stepTerminal(context, row.id, 'finish')
+  await noteLost(context, row, reason)
+  return 'lost'
+}
+
+/** The end that the agent's wrapper wrote down; a handle knows it from its beginning. */
+function knownExit(runtime: Runtime): Promise<Exit | undefined> {
+  return Promise.race([runtime.pane.exited, Promise.resolve(undefined)])
 }

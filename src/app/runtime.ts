@@ -10,6 +10,7 @@ import { sleep, type Waiting } from '../async/wait.ts'
 import type { BackendTerminal, InputOutcome } from '../backend/backend.ts'
 import { makeQuestionId, type QuestionId } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
+import type { Question } from '../domain/question.ts'
 import type { StatusView } from '../domain/status.ts'
 import type { StatusState } from '../domain/status-reducer.ts'
 import type { Exit, Terminal } from '../domain/terminal.ts'
@@ -29,6 +30,8 @@ const cursorEveryMs = 1_000
 const answerLimitMs = 10_000
 /** After a restart, a terminal at rest this long with a message in its turn has ended that turn unseen. */
 const unseenEndMs = 2_000
+/** For the records of an agent that has ended to say how its last turn ended. */
+const lastRecordLimitMs = 500
 
 export type TurnEnd = {
   readonly terminal: Terminal
@@ -56,6 +59,8 @@ export class Runtime implements AsyncDisposable {
   readonly #scope: Scope
   readonly #log: Log
   #question: QuestionId | undefined
+  /** Whether it is still being found out if a turn ended while nobody looked. */
+  #isSettling = false
   #cursorTimer: Disposable | undefined
 
   constructor(
@@ -94,6 +99,15 @@ export class Runtime implements AsyncDisposable {
 
   /** Subscribes, then reads: hook backlog, output, screen. `isAdopted`: it outlived a server. */
   async start(isAdopted: boolean): Promise<void> {
+    if (!isAdopted) this.watch.addEvidence('process', { kind: 'launched' }, 'launch')
+    await this.read()
+    this.#scope.spawn('inbox', (signal) => this.worker.run(signal))
+    void this.pane.exited.then((exit) => this.#listeners.onExited(this, exit))
+    if (isAdopted) this.#scope.spawn('unseen end of turn', (signal) => this.#endUnseenTurn(signal))
+  }
+
+  /** Only reads, as much as there is; nothing is typed. Enough for an agent whose pane is gone. */
+  async read(): Promise<void> {
     this.watch.onAccepted((accepted) => {
       if (this.#tracker.noteAccepted(accepted.text, accepted.source) !== undefined) this.worker.wake()
     })
@@ -107,11 +121,7 @@ export class Runtime implements AsyncDisposable {
       // What holds the queue may be a draft or a dialog, which no status tells.
       if (this.worker.holdWhy !== undefined) this.worker.wake()
     })
-    if (!isAdopted) this.watch.addEvidence('process', { kind: 'launched' }, 'launch')
     await this.watch.start()
-    this.#scope.spawn('inbox', (signal) => this.worker.run(signal))
-    void this.pane.exited.then((exit) => this.#listeners.onExited(this, exit))
-    if (isAdopted) this.#scope.spawn('unseen end of turn', (signal) => this.#endUnseenTurn(signal))
   }
 
   get state(): StatusState {
@@ -121,6 +131,14 @@ export class Runtime implements AsyncDisposable {
   get view(): StatusView {
     const { status, reason, sinceMs, detail, because } = this.watch.state
     return { status, reason, sinceMs, detail, because, questionId: this.#question }
+  }
+
+  /** Whether what happened while no server ran is not all known yet. */
+  get isSettling(): boolean {
+    const { status, reason } = this.watch.state
+    if (status === 'unknown') return reason === 'starting'
+    const isRest = status === 'idle' || status === 'completed'
+    return this.#isSettling && isRest && this.#tracker.listInTurn().length > 0
   }
 
   /** Types through the one keyboard, after everything that waits for it. */
@@ -212,7 +230,30 @@ export class Runtime implements AsyncDisposable {
     }
   }
 
+  /**
+   * The agent has ended. What its records tell of its last turn is told; the messages of a turn that was cut are
+   * returned, oldest first. Errors: none.
+   */
+  async settleLastTurn(): Promise<readonly Message[]> {
+    await this.watch.flushHooks().catch(() => undefined)
+    const open = this.#tracker.listInTurn()
+    if (open.length === 0) return []
+    const answer = await this.loadAnswer(AbortSignal.timeout(lastRecordLimitMs))
+    if (answer.kind !== 'exact') return open
+    this.#endTurn('answered', answer.text, 'transcript')
+    return []
+  }
+
   async #endUnseenTurn(signal: AbortSignal): Promise<void> {
+    this.#isSettling = true
+    try {
+      await this.#awaitUnseenEnd(signal)
+    } finally {
+      this.#isSettling = false
+    }
+  }
+
+  async #awaitUnseenEnd(signal: AbortSignal): Promise<void> {
     const { clock } = this.#context
     for (;;) {
       const { status, sinceMs } = this.watch.state
@@ -229,8 +270,11 @@ export class Runtime implements AsyncDisposable {
     const atMs = clock.nowMs()
     if (after.status !== 'waiting_user_answer') return this.closeQuestion(undefined)
     if (evidence.claim.kind !== 'waiting') return
-    this.closeQuestion(undefined)
     const { reason, question } = evidence.claim
+    // The same question seen again, as after a restart: who was told its id may answer it by that.
+    const open = this.#question === undefined ? undefined : store.questions.find(this.#question)
+    if (open !== undefined && isSameQuestion(open, question)) return
+    this.closeQuestion(undefined)
     const id = makeQuestionId(random)
     const event = store.transaction(() => {
       store.questions.insert({ id, terminalId: this.row.id, reason, openedAtMs: atMs, ...question })
@@ -279,6 +323,14 @@ export class Runtime implements AsyncDisposable {
     this.saveCursor()
     await this.pane[Symbol.asyncDispose]()
   }
+}
+
+const plain = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
+
+/** Sources write the same text with other line ends; a vendor's ids decide where both are known. */
+function isSameQuestion(open: Question, seen: Pick<Question, 'text' | 'vendorId'>): boolean {
+  if (open.vendorId !== undefined && seen.vendorId !== undefined) return open.vendorId === seen.vendorId
+  return plain(open.text) === plain(seen.text)
 }
 
 function describe(error: unknown): string {

@@ -83,10 +83,29 @@ async function showStatus(context: CliContext, isJson: boolean): Promise<number>
         backend === undefined ? health.terminal_backend : `${backend.name} ${backend.version}, ${backend.state}`,
       ],
       ['agents', String(health.terminals ?? 0)],
+      ['last recovery', formatRecovery(health.last_recovery, context.clock.nowMs())],
       ...Object.entries(backend?.details ?? {}).map(([name, value]) => [`  ${name}`, cleanLine(value)] as const),
     ]),
   )
   return 0
+}
+
+/** How the server found its agents again when it started. */
+function formatRecovery(recovery: Readonly<Record<string, unknown>> | null | undefined, nowMs: number): string {
+  if (recovery === null || recovery === undefined) return 'none yet'
+  const count = (name: string) => {
+    const value = recovery[name]
+    return Array.isArray(value) ? value.length : 0
+  }
+  const { tookMs, at } = recovery
+  const parts = [
+    `${count('adopted')} agents adopted`,
+    `${count('lost')} lost`,
+    `${count('exited')} ended meanwhile`,
+    `${count('failed')} failed`,
+  ]
+  const age = typeof at === 'string' ? `, ${formatAge(nowMs - Date.parse(at))} ago` : ''
+  return `${parts.join(', ')} in ${String(typeof tookMs === 'number' ? tookMs : '?')} ms${age}`
 }
 
 async function stop(context: CliContext, isJson: boolean): Promise<number> {

@@ -140,6 +140,11 @@ export class InboxWorker {
       }
       if (message.state === 'typing') {
         if ((await receiver.lastPasteMark(deadline)) !== message.token) {
+          // A pane that is gone has no mark either, and proves nothing.
+          if ((await receiver.look(deadline)) === 'gone') {
+            ladder.step(message.id, 'lapse', 'the terminal ended while the message was typed')
+            return
+          }
           ladder.step(message.id, 'prove_absent', 'the paste never reached the terminal')
           return
         }

@@ -138,10 +138,15 @@ export class TerminalWatch implements AsyncDisposable {
 
   /** A fresh look now, fed to the reducer too; for a delivery that needs to know. */
   async look(waiting: Waiting): Promise<Seen | 'gone'> {
-    await this.#spool?.flush()
+    await this.flushHooks()
     const outcome = await this.#capture(waiting)
     if (outcome.kind === 'gone') return 'gone'
     return this.#take(outcome.snapshot)
+  }
+
+  /** Takes what the hooks have told by now. */
+  async flushHooks(): Promise<void> {
+    await this.#spool?.flush()
   }
 
   /** Adds evidence that does not come from reading: launch, exit, loss. */

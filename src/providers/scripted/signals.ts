@@ -39,6 +39,8 @@ export class ScriptedSignals implements ProviderSignals {
     }
     const raw = `${event.name} ${event.file}`
     if (signal.kind === 'accepted') {
+      // From here on "the last turn" is another one, whatever becomes of it.
+      this.#endedTurn = undefined
       return emit({ kind: 'accepted', source: 'hook', text: signal.text, atMs: signal.atMs, raw })
     }
     this.#endedTurn = signal.endedTurn ?? this.#endedTurn
