@@ -1,0 +1,216 @@
+/**
+ * The channels of one running opencode: its event stream, followed for as long as the program lives and taken up again
+ * when it breaks, and its record of the conversation, read when somebody asks.
+ *
+ * A new agent gets a session before its first prompt, so that its id is known from the start: made over the API with
+ * our terminal's id as metadata (found again after a crash in between), and shown by the interface on request.
+ * No claim is made that it is ready for input: the screen shows that.
+ */
+import { readFile } from 'node:fs/promises'
+import { Scope } from '../../async/scope.ts'
+import { sleep, type Waiting } from '../../async/wait.ts'
+import type { MessageToken } from '../../domain/ids.ts'
+import type { AnswerOutcome, HookEvent, ProviderSignals, SignalContext } from '../provider.ts'
+import { type ApiOutcome, OpencodeApi } from './api.ts'
+import {
+  beginConversation,
+  type Conversation,
+  type Facts,
+  type Step,
+  stepConversation,
+  syncConversation,
+} from './conversation.ts'
+import { parseEvent, readPermission, readQuestion, readStatus } from './event.ts'
+import { type Fields, fieldsOf, isFields, textOf } from './fields.ts'
+import { type OpencodeBinding, parseBinding } from './launch.ts'
+import { findLastAnswer, findLastAssistant, readMessages } from './messages.ts'
+
+/** Between two tries to connect; the longer one once the program has been up. Units: ms. */
+const firstRetryMs = 150
+const laterRetryMs = 1_000
+/** The interface does not listen yet when its server answers first: showing a session is asked for this often. */
+const showTriesMax = 12
+const showGapMs = 400
+/** Between two looks at a record that is not settled. Units: ms. */
+const rereadGapMs = 50
+/** Messages of the record that are looked at. */
+const answerMessagesMax = 10
+const proofMessagesMax = 400
+const metadataName = 'caoTerminal'
+
+export class OpencodeSignals implements ProviderSignals {
+  readonly #context: SignalContext
+  readonly #binding: OpencodeBinding | undefined
+  readonly #scope: Scope
+  #state: Conversation
+  #hasConnected = false
+
+  constructor(context: SignalContext) {
+    this.#context = context
+    this.#binding = parseBinding(context.binding)
+    this.#state = beginConversation(this.#binding?.vendorSessionId)
+    this.#scope = new Scope(context.clock, (name, error) => {
+      context.log.write('error', 'channel of opencode failed', { name, error: String(error) })
+    })
+    const binding = this.#binding
+    if (binding === undefined) context.log.write('warn', 'the port of opencode is not known', {})
+    else this.#scope.spawn('events', (signal) => this.#run(binding, signal))
+  }
+
+  /** opencode has no hooks: it tells by its event stream. */
+  handleHook(event: HookEvent): void {
+    this.#context.log.write('debug', 'hook event without a hook', { hook: event.name })
+  }
+
+  async loadAnswer(waiting: Waiting): Promise<AnswerOutcome> {
+    for (;;) {
+      const messages = await this.#loadMessages(answerMessagesMax, waiting.signal)
+      if (messages.kind === 'failed') return { kind: 'none', why: messages.why }
+      const answer = findLastAnswer(readMessages(messages.body))
+      if (answer.kind === 'exact') return { kind: 'exact', text: answer.text, source: 'api' }
+      if (answer.kind === 'none') return answer
+      if (!(await this.#pause(rereadGapMs, waiting.signal))) return { kind: 'none', why: 'the turn has not ended' }
+    }
+  }
+
+  async findAccepted(token: MessageToken, waiting: Waiting): Promise<'yes' | 'no' | 'unknown'> {
+    const messages = await this.#loadMessages(proofMessagesMax, waiting.signal)
+    if (messages.kind === 'failed') return 'unknown'
+    const isTaken = readMessages(messages.body).some(
+      (message) => message.role === 'user' && message.texts.some((text) => text.includes(token)),
+    )
+    return isTaken ? 'yes' : 'no'
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#scope[Symbol.asyncDispose]()
+  }
+
+  async #run(binding: OpencodeBinding, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#context
+    while (!signal.aborted) {
+      const api = await this.#openApi(binding)
+      const why = await api.follow(
+        { onOpen: () => this.#onOpen(api, signal), onData: (data) => this.#onData(data) },
+        signal,
+      )
+      log.write('debug', 'not connected to opencode', { why, port: binding.port })
+      await sleep(clock, this.#hasConnected ? laterRetryMs : firstRetryMs, signal)
+    }
+  }
+
+  /** The password is read each time: a relaunch writes a new one. */
+  async #openApi({ port, passwordFile }: OpencodeBinding): Promise<OpencodeApi> {
+    const password = await readFile(passwordFile, 'utf8')
+    return new OpencodeApi({ port, password, clock: this.#context.clock })
+  }
+
+  async #onOpen(api: OpencodeApi, signal: AbortSignal): Promise<void> {
+    this.#hasConnected = true
+    if (this.#state.sessionId === undefined) await this.#adoptSession(api, signal)
+    const { sessionId } = this.#state
+    if (sessionId === undefined) return
+    const facts = await loadFacts(api, sessionId, signal)
+    if (facts === undefined) return this.#context.log.write('warn', 'opencode did not tell its state', { sessionId })
+    this.#apply(syncConversation(this.#state, facts), 'asked after connecting')
+  }
+
+  /** Finds or makes the session of this terminal, and has it shown. */
+  async #adoptSession(api: OpencodeApi, signal: AbortSignal): Promise<void> {
+    const { terminalId, log } = this.#context
+    const sessionId = (await findSession(api, terminalId, signal)) ?? (await createSession(api, terminalId, signal))
+    if (sessionId === undefined) return log.write('warn', 'opencode made no session', {})
+    this.#apply({ state: beginConversation(sessionId), tells: [{ kind: 'bound', sessionId }] }, 'POST /session')
+    this.#scope.spawn('show the session', (scope) => this.#show(api, sessionId, scope))
+  }
+
+  /** Until somebody types there, or the tries are used up; the screen shows whether it worked. */
+  async #show(api: OpencodeApi, sessionId: string, signal: AbortSignal): Promise<void> {
+    for (let tries = 0; tries < showTriesMax; tries++) {
+      if (this.#state.sessionId !== sessionId || this.#state.isBusy === true) return
+      await api.post('/tui/select-session', { sessionID: sessionId }, signal)
+      await sleep(this.#context.clock, showGapMs, signal)
+    }
+  }
+
+  #onData(data: string): void {
+    const event = parseEvent(data)
+    if (event !== undefined) this.#apply(stepConversation(this.#state, event), event.raw)
+  }
+
+  #apply(step: Step, raw: string): void {
+    const { emit, clock, binding } = this.#context
+    this.#state = step.state
+    for (const tell of step.tells) {
+      const atMs = clock.nowMs()
+      switch (tell.kind) {
+        case 'claim':
+          emit({ kind: 'claim', source: 'api', claim: tell.claim, atMs, raw })
+          break
+        case 'accepted':
+          emit({ kind: 'accepted', source: 'api', text: tell.text, atMs, raw })
+          break
+        case 'bound':
+          emit({ kind: 'bound', binding: { ...binding, vendorSessionId: tell.sessionId } })
+          break
+      }
+    }
+  }
+
+  async #loadMessages(limit: number, signal: AbortSignal): Promise<ApiOutcome> {
+    const { sessionId } = this.#state
+    if (this.#binding === undefined || sessionId === undefined) {
+      return { kind: 'failed', why: 'the conversation of this terminal is not known' }
+    }
+    if (signal.aborted) return { kind: 'failed', why: 'there was no time' }
+    const api = await this.#openApi(this.#binding)
+    try {
+      return await api.get(`/session/${sessionId}/message?limit=${limit}`, signal)
+    } catch (error) {
+      if (signal.aborted) return { kind: 'failed', why: 'opencode did not answer in time' }
+      throw error
+    }
+  }
+
+  /** False when the wait is over. */
+  async #pause(gapMs: number, signal: AbortSignal): Promise<boolean> {
+    try {
+      await sleep(this.#context.clock, gapMs, signal)
+      return true
+    } catch (error) {
+      if (signal.aborted) return false
+      throw error
+    }
+  }
+}
+
+const listFields = (outcome: ApiOutcome): readonly Fields[] =>
+  outcome.kind === 'ok' && Array.isArray(outcome.body) ? outcome.body.filter(isFields) : []
+
+async function findSession(api: OpencodeApi, terminalId: string, signal: AbortSignal): Promise<string | undefined> {
+  const sessions = listFields(await api.get('/session', signal))
+  const ours = sessions.find((session) => textOf(fieldsOf(session, 'metadata'), metadataName) === terminalId)
+  return ours === undefined ? undefined : textOf(ours, 'id')
+}
+
+async function createSession(api: OpencodeApi, terminalId: string, signal: AbortSignal): Promise<string | undefined> {
+  const made = await api.post('/session', { metadata: { [metadataName]: terminalId } }, signal)
+  return made.kind === 'ok' && isFields(made.body) ? textOf(made.body, 'id') : undefined
+}
+
+async function loadFacts(api: OpencodeApi, sessionId: string, signal: AbortSignal): Promise<Facts | undefined> {
+  const status = await api.get('/session/status', signal)
+  if (status.kind === 'failed' || !isFields(status.body)) return undefined
+  // Sessions at rest are not listed.
+  const ours = status.body[sessionId]
+  const permissions = listFields(await api.get('/permission', signal)).flatMap((one) => readPermission(one) ?? [])
+  const questions = listFields(await api.get('/question', signal)).flatMap((one) => readQuestion(one) ?? [])
+  const children = listFields(await api.get(`/session/${sessionId}/children`, signal))
+  const messages = await api.get(`/session/${sessionId}/message?limit=${answerMessagesMax}`, signal)
+  return {
+    status: isFields(ours) ? readStatus(ours) : { kind: 'idle' },
+    requests: [...permissions, ...questions],
+    children: children.flatMap((child) => textOf(child, 'id') ?? []),
+    last: messages.kind === 'ok' ? findLastAssistant(readMessages(messages.body)) : undefined,
+  }
+}
