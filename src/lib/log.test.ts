@@ -68,3 +68,28 @@ test('what can not be written as JSON does not throw', () => {
   log.write('info', 'odd', { circle })
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ at, level: 'info', message: 'odd' })
 })
+
+test('a sink that throws loses lines, and what follows says how many', () => {
+  const lines: string[] = []
+  let isFull = false
+  const log = createJsonLog(
+    (line) => {
+      if (isFull) throw new Error('no space left')
+      lines.push(line)
+    },
+    () => 0,
+  )
+  log.write('info', 'before')
+  isFull = true
+  log.write('info', 'lost')
+  log.child({ id: 1 }).write('error', 'lost too')
+  isFull = false
+  log.write('info', 'after')
+  log.write('info', 'and on')
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    expect.objectContaining({ message: 'before' }),
+    expect.objectContaining({ level: 'warn', message: 'log lines lost', count: 2 }),
+    expect.objectContaining({ message: 'after' }),
+    expect.objectContaining({ message: 'and on' }),
+  ])
+})

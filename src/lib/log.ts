@@ -37,13 +37,27 @@ function formatLine(line: LogFields): string {
   }
 }
 
-/** A log that hands each line, as one JSON text without newline, to `sink`. */
+/**
+ * A log that hands each line, as one JSON text without newline, to `sink`. A sink that throws (the disk is full) loses
+ * lines and nothing else; the next line that it takes is preceded by one that says how many were lost.
+ */
 export function createJsonLog(sink: (line: string) => void, nowMs: () => number, least: LogLevel = 'info'): Log {
   const order: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error']
+  let lostCount = 0
+  const give = (line: string) => {
+    try {
+      const at = new Date(nowMs()).toISOString()
+      if (lostCount > 0) sink(formatLine({ at, level: 'warn', message: 'log lines lost', count: lostCount }))
+      lostCount = 0
+      sink(line)
+    } catch {
+      lostCount++
+    }
+  }
   const make = (base: LogFields): Log => ({
     write(level, message, fields) {
       if (order.indexOf(level) < order.indexOf(least)) return
-      sink(formatLine({ ...base, ...fields, at: new Date(nowMs()).toISOString(), level, message }))
+      give(formatLine({ ...base, ...fields, at: new Date(nowMs()).toISOString(), level, message }))
     },
     child: (fields) => make({ ...base, ...fields }),
   })
