@@ -61,6 +61,8 @@ export class Runtime implements AsyncDisposable {
   #question: QuestionId | undefined
   /** Whether it is still being found out if a turn ended while nobody looked. */
   #isSettling = false
+  /** Its end is known and is being taken in. */
+  #isEnding = false
   #cursorTimer: Disposable | undefined
 
   constructor(
@@ -121,6 +123,9 @@ export class Runtime implements AsyncDisposable {
       // What holds the queue may be a draft or a dialog, which no status tells.
       if (this.worker.holdWhy !== undefined) this.worker.wake()
     })
+    void this.pane.exited.then(() => {
+      this.#isEnding = true
+    })
     await this.watch.start()
   }
 
@@ -136,6 +141,7 @@ export class Runtime implements AsyncDisposable {
   /** Whether what happened while no server ran is not all known yet. */
   get isSettling(): boolean {
     const { status, reason } = this.watch.state
+    if (this.#isEnding) return true
     if (status === 'unknown') return reason === 'starting'
     const isRest = status === 'idle' || status === 'completed'
     return this.#isSettling && isRest && this.#tracker.listInTurn().length > 0
@@ -307,7 +313,13 @@ export class Runtime implements AsyncDisposable {
   #saveCursorSoon(): void {
     this.#cursorTimer ??= this.#context.clock.after(cursorEveryMs, () => {
       this.#cursorTimer = undefined
-      this.saveCursor()
+      try {
+        this.saveCursor()
+      } catch (error) {
+        // A full disk: what is read again after a restart is what was read before.
+        this.#log.write('warn', 'cursor not saved', { error: describe(error) })
+        this.#saveCursorSoon()
+      }
     })
   }
 

@@ -12,6 +12,8 @@ const constraint = 19
 const notDatabase = 26
 // Extended codes.
 const ioErrorSharedMemorySize = 4874
+/** What SQLite makes of a write that a quota (EDQUOT) or a limit of the process (EFBIG) refused; only ENOSPC is `full`. */
+const ioErrorWrite = 778
 const constraintForeignKey = 787
 const constraintPrimaryKey = 1555
 const constraintUnique = 2067
@@ -36,7 +38,7 @@ function describeConstraint(error: SqliteError): AppError | undefined {
 export function toFault(error: unknown, path: string): unknown {
   if (!isSqliteError(error)) return error
   const options = { cause: error, data: { path } }
-  if (error.errcode === ioErrorSharedMemorySize) return storageFull(path, error)
+  if (error.errcode === ioErrorSharedMemorySize || error.errcode === ioErrorWrite) return storageFull(path, error)
   switch (error.errcode & 0xff) {
     case full:
       return storageFull(path, error)
