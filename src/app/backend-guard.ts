@@ -3,12 +3,14 @@
  * launch that comes before that waits for the same start.
  */
 import { SerialQueue } from '../async/serial-queue.ts'
-import { deadlineSignal } from '../async/wait.ts'
+import { deadlineSignal, sleep, type Waiting } from '../async/wait.ts'
 import type { BackendFacts, TerminalBackend } from '../backend/backend.ts'
+import { AppError } from '../domain/errors.ts'
 import type { CoreContext } from './core-context.ts'
 
 const startLimitMs = 20_000
 const waitingMax = 1_000
+const askAgainMs = 150
 
 export class BackendGuard {
   readonly #context: CoreContext
@@ -41,7 +43,7 @@ export class BackendGuard {
   async #start(): Promise<BackendFacts> {
     const { clock, store, events } = this.#context
     using limit = deadlineSignal(clock, startLimitMs, `the ${this.#backend.name} server`)
-    const facts = await this.#backend.ensure(limit)
+    const facts = await this.#ask(limit)
     this.#facts = facts
     this.#last = facts
     if (store.getFact('backend_instance') !== facts.instanceId) {
@@ -49,5 +51,21 @@ export class BackendGuard {
       events.append({ type: 'backend.ready', backend: facts.name, instanceId: facts.instanceId }, clock.nowMs())
     }
     return facts
+  }
+
+  /** A server that goes down turns everybody away until it is gone, and a frozen one answers later: ask again. */
+  async #ask(limit: Waiting): Promise<BackendFacts> {
+    for (;;) {
+      try {
+        return await this.#backend.ensure(limit)
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'BACKEND_TIMEOUT') throw error
+        const isOver = await sleep(this.#context.clock, askAgainMs, limit.signal).then(
+          () => false,
+          () => true,
+        )
+        if (isOver) throw error
+      }
+    }
   }
 }

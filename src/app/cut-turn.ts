@@ -11,12 +11,17 @@ import type { Runtime } from './runtime.ts'
 
 /** Of the last screen, as much as tells why an agent ended. */
 const lastLinesMax = 6
+/** Among so many lines, the frames that programs draw included. */
+const framedLinesMax = 20
+const lineLengthMax = 120
 const typingMax = 1_000
 
 /** The last lines that were seen, for a report; empty when nothing was. */
 export function lastLinesOf(runtime: Runtime | undefined): readonly string[] {
   const seen = runtime?.watch.lastSeen
-  return seen === undefined ? [] : bottomLines(seen.snapshot, lastLinesMax).map((line) => line.trimEnd())
+  if (seen === undefined) return []
+  const lines = bottomLines(seen.snapshot, framedLinesMax).filter((line) => /[\p{L}\p{N}]/u.test(line))
+  return lines.slice(-lastLinesMax).map((line) => line.trimEnd().slice(0, lineLengthMax))
 }
 
 /** Closes the questions of an agent that has ended. */

@@ -181,8 +181,8 @@ export class TerminalWatch implements AsyncDisposable {
     const reading = this.#options.provider.readScreen(snapshot)
     const seen = { snapshot, reading }
     this.#lastSeen = seen
-    // A pane mode covers the program: what is on the screen then says nothing about it.
-    if (reading.claim !== undefined && snapshot.mode === undefined) {
+    // Under a pane mode too: a capture is of the program's own screen, not of what covers it.
+    if (reading.claim !== undefined) {
       const claim = reading.claim.kind === 'ready' ? { ...reading.claim, isStable } : reading.claim
       this.#reduce({ source: 'screen', claim, atMs: snapshot.atMs, raw: reading.rule })
     }

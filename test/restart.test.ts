@@ -1,0 +1,221 @@
+/**
+ * The second incident can not happen: the server dies by kill -9 while agents are in every state, they live on, and a new
+ * server takes all of them up: true statuses, each waiting message delivered once (counted in the agents' own
+ * records), exact answers, questions under the ids that were told, no gap in the output.
+ */
+import { appendFileSync, readFileSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import {
+  crashServer,
+  endedJob,
+  expectWholeOutput,
+  giveTask,
+  messageState,
+  paneOf,
+  pause,
+  recorded,
+  send,
+  timesTaken,
+} from './restart.case.ts'
+import { TestWorld, until } from './world.case.ts'
+
+let world: TestWorld
+beforeEach(async () => {
+  world = await TestWorld.open()
+  await world.startServer()
+})
+afterEach(() => world[Symbol.asyncDispose]())
+
+const statusOf = async (id: string) => (await world.client.getTerminal(id)).status
+const indexOf = (id: string) => join(world.world.layout.terminalsDir, id, 'spool', 'index')
+
+test('after kill -9 every agent has its true status, its questions under the same ids and its messages once', async () => {
+  const names = ['idle', 'streaming', 'permission', 'question', 'exited', 'split', 'copy', 'draft', 'ending', 'leaving']
+  const ids = await Promise.all(names.map(() => world.agent()))
+  const [idle, streaming, permission, question, exited, split, copy, draft, ending, leaving] = ids as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ]
+  await send(world, streaming, 'slow 90')
+  await send(world, permission, 'tool echo allowed')
+  await send(world, question, 'ask Which colour? | Red | Blue')
+  await send(world, exited, 'crash 3')
+  await send(world, ending, 'slow 2\nreply finished alone')
+  await send(world, leaving, 'wait 1500\ncrash 7')
+  await Promise.all([
+    world.waitForStatus(streaming, 'processing'),
+    world.waitForStatus(permission, 'waiting_user_answer'),
+    world.waitForStatus(question, 'waiting_user_answer'),
+    world.waitForStatus(exited, 'error'),
+    world.waitForStatus(ending, 'processing'),
+    world.waitForStatus(leaving, 'processing'),
+  ])
+  world.tmux('split-window', '-d', '-t', paneOf(world, split), 'sleep 300')
+  world.tmux('copy-mode', '-t', paneOf(world, copy))
+  world.tmux('send-keys', '-t', paneOf(world, draft), '-l', 'half a thought')
+  await until('the draft to be seen', 10_000, async () => {
+    const { output } = await world.client.readOutput(draft, 'screen')
+    return output.includes('half a thought') ? true : undefined
+  })
+  const queuedFor = [streaming, permission, question, draft, ending]
+  const queued = new Map<string, number>()
+  for (const id of queuedFor) queued.set(id, await send(world, id, `reply got-${id}`))
+  const before = new Map<string, string | null>()
+  for (const id of [permission, question]) before.set(id, (await world.client.getTerminal(id)).question_id)
+
+  await crashServer(world, async () => {
+    await recorded(world, ending, 'assistant', 'finished alone')
+    await pause(2_500)
+  })
+
+  await world.waitForStatus(idle, 'idle')
+  await world.waitForStatus(streaming, 'processing')
+  await world.waitForStatus(permission, 'waiting_user_answer')
+  await world.waitForStatus(question, 'waiting_user_answer')
+  await world.waitForStatus(draft, 'idle')
+  await until('the exit to be known', 15_000, async () =>
+    (await world.client.getTerminal(leaving)).life === 'exited' ? true : undefined,
+  )
+  expect(await world.client.getTerminal(leaving)).toMatchObject({ status: 'error', exit_code: 7 })
+  expect(await world.client.getTerminal(exited)).toMatchObject({ life: 'exited', status: 'error', exit_code: 3 })
+  for (const [id, questionId] of before) {
+    expect((await world.client.getTerminal(id)).question_id).toBe(questionId)
+    expect(await world.client.listQuestions(id)).toMatchObject([{ id: questionId }])
+  }
+  // Those that rest take messages at once, also beside a split and under copy mode.
+  for (const id of [idle, split, copy]) {
+    await messageState(world, await send(world, id, `reply got-${id}`), 'answered')
+    expect(timesTaken(world, id, `got-${id}`)).toBe(1)
+  }
+  await messageState(world, queued.get(ending) ?? 0, 'answered')
+  // What held the others before holds them now, and gives way once.
+  for (const id of [streaming, permission, question, draft]) expect(timesTaken(world, id, 'got-')).toBe(0)
+  await world.client.pressKey(streaming, 'Escape')
+  await world.client.answerQuestion(permission, { answer: 'Yes', question_id: before.get(permission) ?? '' })
+  await world.client.answerQuestion(question, { answer: 'Blue', question_id: before.get(question) ?? '' })
+  await world.client.pressKey(draft, 'C-u')
+  for (const id of queuedFor) {
+    await messageState(world, queued.get(id) ?? 0, 'answered')
+    expect(timesTaken(world, id, `got-${id}`)).toBe(1)
+  }
+  for (const id of [idle, streaming, permission, ending, split]) await expectWholeOutput(world, id)
+  expect(await statusOf(copy)).toBe('completed')
+}, 120_000)
+
+test('a turn that ended while no server ran gives its job the exact answer, told by a hook or by the screen alone', async () => {
+  const [supervisor, hooked, silent, leaver] = await Promise.all([
+    world.agent({ profile: 'code_supervisor' }),
+    world.agent(),
+    world.agent(),
+    world.agent(),
+  ])
+  const task = 'slow 1\nreply result «äöü» 漢字\\nline two'
+  const jobs = await Promise.all([
+    giveTask(world, hooked, task, { callerId: supervisor }),
+    giveTask(world, silent, task, { callerId: supervisor }),
+    giveTask(world, leaver, 'slow 1\nreply last words', { callerId: supervisor }),
+  ])
+  await Promise.all([hooked, silent, leaver].map((id) => world.waitForStatus(id, 'processing')))
+  await crashServer(world, async () => {
+    const indexLength = readFileSync(indexOf(silent)).length
+    await Promise.all([hooked, silent, leaver].map((id) => recorded(world, id, 'assistant')))
+    await pause(500)
+    // As if its hooks had failed: nothing but the screen tells that the turn is over.
+    truncateSync(indexOf(silent), indexLength)
+    truncateSync(indexOf(leaver), 0)
+    appendFileSync(indexOf(leaver), '')
+    world.tmux('send-keys', '-t', paneOf(world, leaver), '/exit', 'Enter')
+    await until('the agent to leave', 10_000, () =>
+      world.tmux('list-panes', '-a', '-F', '#{@cao_terminal_id} #{pane_dead}').includes(`${leaver} 1`)
+        ? true
+        : undefined,
+    )
+  })
+  const [first, second, third] = await Promise.all(jobs.map((job) => endedJob(world, job.id)))
+  expect(first).toMatchObject({ state: 'answered', failure: null })
+  expect(first?.output).toContain('result «äöü» 漢字\nline two')
+  expect(second).toMatchObject({ state: 'answered', output: first?.output })
+  expect(third).toMatchObject({ state: 'answered' })
+  expect(third?.output).toContain('last words')
+  expect(await world.client.getTerminal(leaver)).toMatchObject({ life: 'exited', exit_code: 0 })
+  await until('the three results to reach the supervisor', 30_000, () =>
+    timesTaken(world, supervisor, 'Result from developer') === 3 ? true : undefined,
+  )
+}, 120_000)
+
+test('a supervisor is told once, in short, what became of its team while no server ran', async () => {
+  const supervisor = await world.agent({ profile: 'code_supervisor' })
+  const [crashing, asking] = await Promise.all([world.agent(), world.agent()])
+  const cut = await giveTask(world, crashing, 'say I am on it\nwait 1500\ncrash 9', { callerId: supervisor })
+  const open = await giveTask(world, asking, 'wait 1500\nask Go on? | Yes | No', { callerId: supervisor })
+  await Promise.all([crashing, asking].map((id) => world.waitForStatus(id, 'processing')))
+  await crashServer(world, () => pause(3_000))
+  const ended = await endedJob(world, cut.id)
+  expect(ended).toMatchObject({ state: 'failed', output: null })
+  expect(ended.failure).toContain(`its worker ${crashing} exited with code 9 in the middle of the task`)
+  expect((await world.client.getJob(open.id)).is_open).toBe(true)
+  const digest = () => world.accepted(supervisor).filter((text) => text.includes('While the CAO server was away'))
+  await until('the digest', 30_000, () => (digest().length > 0 ? true : undefined))
+  expect(digest()[0]).toContain(`the task of developer ${crashing} has ended (failed): its worker`)
+  expect(digest()[0]).toContain('[cao notice ')
+  await crashServer(world)
+  await world.waitForStatus(asking, 'waiting_user_answer')
+  await pause(1_500)
+  expect(digest()).toHaveLength(1)
+  expect(timesTaken(world, supervisor, 'has failed: its worker')).toBe(1)
+}, 120_000)
+
+test('a handoff that waits over MCP gets its exact answer from the server after the next', async () => {
+  const supervisor = await world.agent({ profile: 'code_supervisor' })
+  const task = JSON.stringify({ agent_profile: 'developer', message: 'slow 3\nreply forty-two' })
+  await send(world, supervisor, `call handoff ${task}\nreply heard: {output}`)
+  const worker = await until('the worker at work', 20_000, async () => {
+    const terminals = await world.client.listTerminals()
+    return terminals.find(({ caller_id, status }) => caller_id === supervisor && status === 'processing')
+  })
+  await crashServer(world, () => pause(800))
+  await crashServer(world, async () => {
+    await recorded(world, worker.id, 'assistant')
+    expect(timesTaken(world, worker.id, 'forty-two')).toBe(1)
+    await pause(500)
+  })
+  await recorded(world, supervisor, 'assistant', 'heard:')
+  const said = world.transcript(supervisor).findLast((line) => line['type'] === 'assistant')
+  expect(said?.['text']).toContain('forty-two')
+}, 90_000)
+
+test('when tmux dies while no server runs, all are lost with the reason and their jobs fail with it', async () => {
+  const supervisor = await world.agent({ profile: 'code_supervisor' })
+  const [cut, done] = await Promise.all([world.agent(), world.agent()])
+  const cutJob = await giveTask(world, cut, 'slow 60')
+  const doneJob = await giveTask(world, done, 'slow 1\nreply saved')
+  await send(world, cut, 'reply for later', supervisor)
+  await Promise.all([cut, done].map((id) => world.waitForStatus(id, 'processing')))
+  await crashServer(world, async () => {
+    await recorded(world, done, 'assistant', 'saved')
+    await pause(500)
+    world.tmux('kill-server')
+  })
+  for (const id of [supervisor, cut, done]) {
+    const terminal = await world.client.getTerminal(id)
+    expect(terminal).toMatchObject({ life: 'lost', status: 'error', status_reason: 'lost' })
+    expect(terminal.lost_reason).toContain('tmux server')
+  }
+  expect(await endedJob(world, cutJob.id)).toMatchObject({ state: 'failed' })
+  expect((await endedJob(world, cutJob.id)).failure).toContain('in the middle of the task')
+  const saved = await endedJob(world, doneJob.id)
+  expect(saved).toMatchObject({ state: 'answered' })
+  expect(saved.output).toContain('saved')
+  const shown = await world.run('cao', ['server', 'status'])
+  expect(shown.out).toMatch(/last recovery +0 agents adopted, 3 lost/)
+  await messageState(world, await send(world, await world.agent(), 'reply alive'), 'answered')
+}, 90_000)
