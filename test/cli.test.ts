@@ -128,7 +128,7 @@ describe('cao on a CAO of its own', () => {
     const before = { terminals: await list(), folders: readdirSync(world.layout.terminalsDir) }
     const base = ['launch', '--headless', 'hello']
     const good = [...base, '--agents', 'developer', '--provider', 'scripted']
-    const wrong: readonly (readonly [readonly string[], number, RegExp])[] = [
+    const wrong: [readonly string[], number, RegExp][] = [
       [[...base], 2, /--agents NAME is missing/],
       [[...base, '--agents', 'nobody'], 6, /there are: code_supervisor, developer, reviewer/],
       [[...base, '--agents', '../x'], 6, /no name of a profile/],
@@ -142,8 +142,10 @@ describe('cao on a CAO of its own', () => {
       [['launch', '--headless', '--agents', 'developer'], 2, /needs a MESSAGE/],
       [['launch', '--async', '--agents', 'developer', 'x'], 2, /--async goes with --headless/],
     ]
+    const missing = [...base, '--agents', 'developer', '--provider', 'opencode_cli']
+    wrong.push([missing, 7, /opencode is not installed: install it/])
     for (const [args, code, sentence] of wrong) {
-      const ran = await run(args)
+      const ran = await run(args, { env: { PATH: '/usr/bin:/bin' } })
       expect({ args, ...ran }).toEqual({ args, code, out: '', err: expect.stringMatching(/^Error: [^\n]+\n$/) })
       expect(ran.err).toMatch(sentence)
       expect(ran.err).not.toContain('secret')
