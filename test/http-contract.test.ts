@@ -10,7 +10,7 @@ import type { MessageBody } from '../src/protocol/message.ts'
 import { paths } from '../src/protocol/paths.ts'
 import type { QuestionBody } from '../src/protocol/question.ts'
 import type { TerminalBody } from '../src/protocol/terminal.ts'
-import { type Ask, eventually, RealServer } from './real-server.case.ts'
+import { type Ask, eventually, RealServer, waitForQuestion } from './real-server.case.ts'
 
 let real: RealServer
 let dir: string
@@ -532,11 +532,7 @@ describe('questions', () => {
   test('a question is listed with its options and answered by its id', async () => {
     const { id } = await createAgent()
     await ask('POST', `/terminals/${id}/input`, { body: { message: 'ask Which colour? | red | blue\nreply done' } })
-    // The agent's own word for it: what the screen showed a moment earlier may have opened and closed the question once.
-    await eventually('the question', async () => {
-      const terminal = (await ask('GET', `/terminals/${id}`)).body as TerminalBody
-      return terminal.status_evidence?.startsWith('hook: QuestionOpened') ? true : undefined
-    })
+    await waitForQuestion(real, id)
     const open = (await ask('GET', `/terminals/${id}/questions`)).body as QuestionBody[]
     expect(open).toEqual([
       {

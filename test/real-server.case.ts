@@ -10,6 +10,7 @@ import { createClient } from '../src/client/client.ts'
 import { AppError } from '../src/domain/errors.ts'
 import { readServerConfig, type ServerConfig } from '../src/main/server-config.ts'
 import { type RunningServer, startServer } from '../src/main/start-server.ts'
+import type { QuestionBody } from '../src/protocol/question.ts'
 
 export type Answer = { readonly status: number; readonly body: unknown; readonly text: string }
 export type Ask = {
@@ -117,4 +118,12 @@ export async function eventually<T>(what: string, look: () => Promise<T | undefi
     if (performance.now() > endMs) throw new Error(`waited ${limitMs} ms for ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
+}
+
+/** The open question of a scripted agent, once its own hook has told of it: the screen may show it a moment earlier. */
+export function waitForQuestion(real: RealServer, terminalId: string): Promise<QuestionBody> {
+  return eventually('the question', async () => {
+    const { trail, open_questions: open } = await real.client.explain(terminalId)
+    return trail.some(({ raw }) => raw.startsWith('QuestionOpened')) ? open[0] : undefined
+  })
 }
