@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, vi } from 'vitest'
 import type { ModelRequest } from '../../src/agents/scripted-model/conversation.ts'
 import { openScriptedModel, type ScriptedModel } from '../../src/agents/scripted-model/server.ts'
 import { systemClock } from '../../src/async/clock-system.ts'
@@ -19,6 +19,8 @@ import { createOpencodeProvider } from '../../src/providers/opencode_cli/opencod
 const root = join(import.meta.dirname, '..', '..')
 const installDir = join(root, '.cache', 'clis', `opencode-${opencodeVersion}`)
 const installLimitMs = 300_000
+// The program takes seconds to start, more where others work beside it.
+vi.setConfig({ testTimeout: 120_000 })
 const home = mkdtempSync(join(tmpdir(), 'cao-opencode-'))
 const waiting = (limitMs = 20_000) => ({ signal: AbortSignal.timeout(limitMs) })
 const asked: ModelRequest[] = []

@@ -8,6 +8,8 @@ export const frameCharsMax = 16 * 1024 * 1024
 
 export class EventStreamParser {
   #buffer = ''
+  /** A carriage return at the end of what came: its newline may follow. */
+  #carried = ''
   #isSkipping = false
   #skipped = 0
 
@@ -18,7 +20,9 @@ export class EventStreamParser {
 
   /** The data of each frame that `text` completes, in order. */
   feed(text: string): readonly string[] {
-    this.#buffer += text.replaceAll('\r\n', '\n')
+    const all = this.#carried + text
+    this.#carried = all.endsWith('\r') ? '\r' : ''
+    this.#buffer += all.slice(0, all.length - this.#carried.length).replaceAll('\r\n', '\n')
     const frames = this.#buffer.split('\n\n')
     this.#buffer = frames.pop() ?? ''
     const whole = this.#isSkipping && frames.length > 0 ? frames.slice(1) : frames

@@ -1,11 +1,17 @@
 /** opencode as a provider: its HTTP API beside the live interface tells and proves, its pane is typed into. */
 import { access, constants } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
-import type { ProgramOutcome, Provider } from '../provider.ts'
+import type { Key, ProgramOutcome, Provider } from '../provider.ts'
 import { planOpencodeAnswer } from './answer-keys.ts'
 import { planOpencodeLaunch } from './launch.ts'
 import { readOpencodeScreen } from './screen.ts'
 import { OpencodeSignals } from './signals.ts'
+
+/**
+ * Escape as a terminal with the kitty keyboard protocol sends it (CSI 27 u): two plain ones in a row are read as one
+ * Alt+Escape, and opencode wants it twice.
+ */
+const escape: Key = { kind: 'text', text: '\u001b[27u' }
 
 export type OpencodeProviderOptions = {
   /** Looked at after the PATH: a copy that CAO installed for itself. */
@@ -23,10 +29,7 @@ export function createOpencodeProvider(options: OpencodeProviderOptions): Provid
       startupLimitMs: 60_000,
       hungAfterMs: 600_000,
       submit: [{ kind: 'key', name: 'Enter' }],
-      interrupt: [
-        { kind: 'key', name: 'Escape' },
-        { kind: 'key', name: 'Escape' },
-      ],
+      interrupt: [escape, escape],
       // C-u clears one line only, and C-c would end the program when there is nothing to clear.
       clear: [
         { kind: 'key', name: 'C-e' },
@@ -34,10 +37,7 @@ export function createOpencodeProvider(options: OpencodeProviderOptions): Provid
       ],
       exit: [
         {
-          keys: [
-            { kind: 'key', name: 'Escape' },
-            { kind: 'key', name: 'Escape' },
-          ],
+          keys: [escape, escape],
           pauseMs: 200,
         },
         // The menu of commands opens after the slash.
