@@ -2,7 +2,7 @@
  * The note beside the socket that says which process our server is. It is what makes a removed
  * socket recoverable after a restart of ours: without it a second server would be started.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { ServerAddress } from './address.ts'
 import type { ProcessIdentity } from './process-identity.ts'
 
@@ -29,4 +29,8 @@ export function writeServerRecord(address: ServerAddress, record: ServerRecord):
   const temporary = `${recordPath(address)}.${process.pid}`
   writeFileSync(temporary, `${JSON.stringify(record)}\n`, { mode: 0o600 })
   renameSync(temporary, recordPath(address))
+}
+
+export function removeServerRecord(address: ServerAddress): void {
+  rmSync(recordPath(address), { force: true })
 }

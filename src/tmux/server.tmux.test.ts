@@ -1,4 +1,4 @@
-import { rmSync, statSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../async/clock-system.ts'
 import { silentLog } from '../lib/log.ts'
@@ -167,6 +167,9 @@ describe('the end of the server', () => {
       closeClients: () => tmux.connection.close(),
     }
     expect(await stopServer(options)).toEqual({ kind: 'stopped', how: 'asked' })
+    // The socket that tmux leaves and the note beside it went with the server.
+    expect(existsSync(tmux.address.socketPath)).toBe(false)
+    expect(readServerRecord(tmux.address)).toBeUndefined()
     expect(await stopServer(options)).toEqual({ kind: 'stopped', how: 'was-gone' })
   })
 })

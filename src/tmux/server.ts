@@ -6,7 +6,7 @@
  * where systemd is there, our cgroup. Any number of concurrent starts give one server: tmux locks
  * beside its socket, the keeper session exists once, the first writer names the instance.
  */
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../async/clock.ts'
 import { sleep } from '../async/wait.ts'
@@ -16,7 +16,7 @@ import { type ProcessIdentity, readProcessIdentity, signalProcess } from './proc
 import { quote } from './quote.ts'
 import { type ProgramResult, runProgram } from './run-program.ts'
 import { configurationText, essentialOptions, serverOptions, setOptionCommand } from './server-options.ts'
-import { readServerRecord, writeServerRecord } from './server-record.ts'
+import { readServerRecord, removeServerRecord, writeServerRecord } from './server-record.ts'
 import { ensurePrivateDirectory } from './socket-path.ts'
 
 export const serverLimits = {
@@ -173,11 +173,24 @@ export async function stopServer(options: StopOptions): Promise<StopOutcome> {
     const args = [...existingServerArgs(address), 'kill-server']
     await runProgram({ clock, file: address.tmux, args, env: address.env, timeoutMs: serverLimits.stopGraceMs })
   }
-  if (liveness.kind === 'absent') return { kind: 'stopped', how: 'was-gone' }
-  if (await waitGone(clock, identity, serverLimits.stopGraceMs)) return { kind: 'stopped', how: 'asked' }
+  const how = liveness.kind === 'absent' ? 'was-gone' : await endProcess(clock, identity)
+  if (how === undefined) return { kind: 'still-there' }
+  await removeRemains(clock, address, identity)
+  return { kind: 'stopped', how }
+}
+
+async function endProcess(clock: Clock, identity: ProcessIdentity): Promise<'asked' | 'killed' | undefined> {
+  if (await waitGone(clock, identity, serverLimits.stopGraceMs)) return 'asked'
   await signalProcess(clock, identity, 'SIGKILL')
-  const isGone = await waitGone(clock, identity, serverLimits.killedGraceMs)
-  return isGone ? { kind: 'stopped', how: 'killed' } : { kind: 'still-there' }
+  return (await waitGone(clock, identity, serverLimits.killedGraceMs)) ? 'killed' : undefined
+}
+
+/** tmux leaves its socket behind. It goes with our note, and only while nobody else has begun to listen there. */
+async function removeRemains(clock: Clock, address: ServerAddress, identity: ProcessIdentity): Promise<void> {
+  if (readServerRecord(address)?.pid !== identity.pid) return
+  if ((await probeLiveness(clock, address)).kind !== 'absent') return
+  rmSync(address.socketPath, { force: true })
+  removeServerRecord(address)
 }
 
 async function waitGone(clock: Clock, identity: ProcessIdentity, limitMs: number): Promise<boolean> {
