@@ -4,7 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { JobBody } from '../src/protocol/job.ts'
 import type { MessageBody } from '../src/protocol/message.ts'
 import { paths } from '../src/protocol/paths.ts'
@@ -12,6 +12,8 @@ import type { QuestionBody } from '../src/protocol/question.ts'
 import type { TerminalBody } from '../src/protocol/terminal.ts'
 import { type Ask, eventually, RealServer, waitForQuestion } from './real-server.case.ts'
 
+// A machine that is busy with other suites is slow, not wrong.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 })
 let real: RealServer
 let dir: string
 beforeAll(async () => {

@@ -6,11 +6,13 @@ import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { TerminalBody } from '../src/protocol/terminal.ts'
 import { eventually, RealServer, waitForQuestion } from './real-server.case.ts'
 
 const program = join(import.meta.dirname, '..', 'src', 'main', 'cao-mcp-server.ts')
+// A machine that is busy with other suites is slow, not wrong.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 })
 let real: RealServer
 let boss: TerminalBody
 let dir: string
@@ -78,13 +80,14 @@ test('handoff gives back the exact answer, from a worker of the same session and
 })
 
 test('three handoffs at once run side by side, each with its own answer', async () => {
-  const client = await connectAs(boss)
-  const beganAtMs = performance.now()
-  const said = await Promise.all(
-    ['a', 'b', 'c'].map((name) => call(client, 'handoff', task(`wait 4000\nreply ${name}`))),
-  )
-  expect(said.map(({ output }) => output)).toEqual(['a', 'b', 'c'])
-  expect(performance.now() - beganAtMs).toBeLessThan(11_000)
+  const own = await createBoss()
+  const client = await connectAs(own)
+  const asked = ['a', 'b', 'c'].map((name) => call(client, 'handoff', task(`wait 4000\nreply ${name}`)))
+  await eventually('three workers at the same time', async () => {
+    const terminals = await real.client.listTerminals(own.session_name)
+    return terminals.filter(({ caller_id }) => caller_id === own.id).length === 3 ? true : undefined
+  })
+  expect((await Promise.all(asked)).map(({ output }) => output)).toEqual(['a', 'b', 'c'])
 })
 
 test('a long handoff tells that it is alive, to a client that asks', async () => {

@@ -110,7 +110,7 @@ function parse(text: string): unknown {
 }
 
 /** Waits until `look` gives something. Errors: says what it waited for. */
-export async function eventually<T>(what: string, look: () => Promise<T | undefined>, limitMs = 10_000): Promise<T> {
+export async function eventually<T>(what: string, look: () => Promise<T | undefined>, limitMs = 30_000): Promise<T> {
   const endMs = performance.now() + limitMs
   for (;;) {
     const found = await look()
