@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../async/clock.ts'
 import { SignalLatch } from '../async/signal-latch.ts'
-import { cleanText } from '../cli/clean-text.ts'
+import { cleanLine, cleanText } from '../cli/clean-text.ts'
 import { formatCommandLine } from '../cli/print.ts'
 import type { Client } from '../client/client.ts'
 import { AppError } from '../domain/errors.ts'
@@ -47,10 +47,10 @@ export async function runDemo(parts: DemoParts): Promise<number> {
   } catch (error) {
     failure = parts.signal.aborted ? 'interrupted' : sentenceOf(error)
   }
-  if (failure === undefined && parts.options.keep) {
+  if (parts.options.keep && !parts.signal.aborted) {
     sayHowToGoOn(parts, world, { supervisorId: stage.supervisorId, commands: await stage.leave() })
-    say('demo: ok')
-    return 0
+    say(failure === undefined ? 'demo: ok' : `demo: failed: ${failure}`)
+    return failure === undefined ? 0 : 1
   }
   const problems = await stage.end().catch((error: unknown) => [sentenceOf(error)])
   failure ??= problems[0]
@@ -69,7 +69,8 @@ export async function runDemo(parts: DemoParts): Promise<number> {
 }
 
 function sentenceOf(error: unknown): string {
-  if (error instanceof AppError) return cleanText(error.message)
+  // One line: it is the demo's last. An agent's screen may follow the first.
+  if (error instanceof AppError) return cleanLine(error.message.split('\n')[0] ?? '')
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 

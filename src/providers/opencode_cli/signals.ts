@@ -28,6 +28,9 @@ import { findLastAnswer, findLastAssistant, readMessages } from './messages.ts'
 /** Between two tries to connect; the longer one once the program has been up. Units: ms. */
 const firstRetryMs = 150
 const laterRetryMs = 1_000
+/** Requests for a session, when they are not answered. */
+const adoptTriesMax = 10
+const adoptGapMs = 500
 /** The interface does not listen yet when its server answers first: showing a session is asked for this often. */
 const showTriesMax = 12
 const showGapMs = 400
@@ -118,8 +121,13 @@ export class OpencodeSignals implements ProviderSignals {
   /** Finds or makes the session of this terminal, and has it shown. */
   async #adoptSession(api: OpencodeApi, signal: AbortSignal): Promise<void> {
     const { terminalId, log } = this.#context
-    const sessionId = (await findSession(api, terminalId, signal)) ?? (await createSession(api, terminalId, signal))
-    if (sessionId === undefined) return log.write('warn', 'opencode made no session', {})
+    let sessionId: string | undefined
+    // A busy machine lets the first requests time out; what was made all the same is found by the next try.
+    for (let tries = 0; sessionId === undefined && tries < adoptTriesMax; tries++) {
+      if (tries > 0 && !(await this.#pause(adoptGapMs, signal))) return
+      sessionId = (await findSession(api, terminalId, signal)) ?? (await createSession(api, terminalId, signal))
+    }
+    if (sessionId === undefined) return log.write('warn', 'opencode made no session', { tries: adoptTriesMax })
     this.#apply({ state: beginConversation(sessionId), tells: [{ kind: 'bound', sessionId }] }, 'POST /session')
     this.#scope.spawn('show the session', (scope) => this.#show(api, sessionId, scope))
   }
