@@ -13,7 +13,7 @@ const run = promisify(execFile)
 const root = dirname(import.meta.dirname)
 const timesMax = 3
 
-const world = await createWorld({ clock: systemClock, env: process.env })
+const world = await createWorld({ clock: systemClock, env: process.env, name: 'bench' })
 const { env, projectDir: cwd } = world
 const signal = new AbortController().signal
 const client = await startWorld(world, {

@@ -6,8 +6,8 @@
 import { dirname, join } from 'node:path'
 import { systemClock } from '../src/async/clock-system.ts'
 import type { Client } from '../src/client/client.ts'
-import { createWorld, endWorld, removeWorld, startWorld } from '../src/world/private-world.ts'
 import type { EventBody } from '../src/protocol/event.ts'
+import { createWorld, endWorld, removeWorld, startWorld } from '../src/world/private-world.ts'
 import { isQuick, median, quantile, report, round, type Sample } from './lib/measure.ts'
 
 const root = dirname(import.meta.dirname)
@@ -67,7 +67,7 @@ const sampleOf = (name: string, values: readonly number[]): Sample => ({
   sortedMs: values.toSorted((a, b) => a - b),
 })
 
-const world = await createWorld({ clock: systemClock, env: process.env })
+const world = await createWorld({ clock: systemClock, env: process.env, name: 'bench' })
 const signal = new AbortController().signal
 const client = await startWorld(world, {
   clock: systemClock,

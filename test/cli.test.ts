@@ -62,7 +62,7 @@ describe('cao on a CAO of its own', () => {
   const end = (name: string) => run(['shutdown', '--session', name])
 
   beforeAll(async () => {
-    world = await createWorld({ clock: systemClock, env: process.env })
+    world = await createWorld({ clock: systemClock, env: process.env, name: 'test' })
   })
   afterAll(() => close(world))
 

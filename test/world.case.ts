@@ -9,9 +9,9 @@ import { expect } from 'vitest'
 import { systemClock } from '../src/async/clock-system.ts'
 import { sleep } from '../src/async/wait.ts'
 import { type Client, createClient } from '../src/client/client.ts'
+import { parseServerFile } from '../src/protocol/home.ts'
 import { findProcesses } from '../src/world/find-processes.ts'
 import { createWorld, type PrivateWorld } from '../src/world/private-world.ts'
-import { parseServerFile } from '../src/protocol/home.ts'
 
 const root = join(import.meta.dirname, '..')
 const readyLimitMs = 30_000
@@ -30,7 +30,7 @@ export class TestWorld implements AsyncDisposable {
   }
 
   static async open(extraEnv: Readonly<Record<string, string>> = {}): Promise<TestWorld> {
-    const world = await createWorld({ clock: systemClock, env: process.env })
+    const world = await createWorld({ clock: systemClock, env: process.env, name: 'test' })
     return new TestWorld({ ...world, env: { ...world.env, ...extraEnv } })
   }
 
