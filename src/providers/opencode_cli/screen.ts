@@ -83,12 +83,13 @@ function findBlock(lines: readonly string[]): Block | undefined {
 /** Whether keys would go elsewhere: a palette or a list floats above the conversation. */
 function isCovered({ cursor, lines }: Snapshot, block: Block): boolean {
   if (cursor.isVisible) return cursor.y < block.top || cursor.y > block.bottom
-  return lines.some((line) => overlayPattern.test(line))
+  return lines.slice(0, block.top).some((line) => overlayPattern.test(line))
 }
 
-/** The last row names agent and model; a blank row stands above it, one more at the top. */
+/** The last row names agent and model; a blank row stands above it, one more at the top, or below the menu of commands. */
 function readComposer(block: Block): Composer {
-  const rows = block.rows.slice(1, -1)
+  const menuEnd = block.rows.findLastIndex((row) => row.endsWith('┃'))
+  const rows = block.rows.slice(menuEnd + 2, -1)
   if (rows.at(-1) === '') rows.pop()
   const lines = rows.map((row) => row.replace(/^ {1,2}/, ''))
   const text = lines.join('\n').trim()
