@@ -194,4 +194,6 @@ export interface App {
   /** Snapshot and stream in one step: no event is missed and none comes twice. */
   subscribe(afterSeq: number | undefined, listener: (event: DomainEvent) => void): Subscription
   lastEventSeq(): number
+  /** At most `limit` kept events after `afterSeq`; undefined when those directly after it are no longer kept. */
+  listEvents(afterSeq: number, limit: number): readonly DomainEvent[] | undefined
 }

@@ -18,7 +18,7 @@ import { EventStream } from './event-stream.ts'
 import { Jobs } from './jobs.ts'
 import { LocalApp } from './local-app.ts'
 import { queueMessage, tellSender } from './mailbox.ts'
-import { followOutbox, ingestOutbox } from './outbox.ts'
+import { Outbox } from './outbox.ts'
 import { recover } from './recover.ts'
 import { relaunchAll } from './relaunch-terminal.ts'
 import type { RuntimeListeners } from './runtime.ts'
@@ -86,14 +86,19 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   )
   stack.defer(() => closeRuntimes(context))
 
+  const outbox = new Outbox(context)
   const facts = await guard.ensure()
   using limit = deadlineSignal(clock, recoveryLimitMs, 'the recovery of all terminals')
   beginAwayDigest(context)
   const finishDeletion = (id: TerminalId) => deleter.delete(id, { signal: AbortSignal.timeout(recoveryLimitMs) })
-  await recover(context, { facts, listeners, finishDeletion }, limit)
-  await ingestOutbox(context)
-  scope.spawn('outbox', (signal) => followOutbox(context, signal))
-  jobs.resume()
+  {
+    // Nobody is promised anything before the doors open.
+    using _quick = store.deferSync()
+    await recover(context, { facts, listeners, finishDeletion }, limit)
+    await outbox.ingest()
+    jobs.resume()
+  }
+  scope.spawn('outbox', (signal) => outbox.follow(signal))
   takeUp()
   scope.spawn('digest of the absence', (signal) => tellWhatHappened(context, signal))
   const app = new LocalApp(context, { jobs, deleter, listeners, startedAtMs: clock.nowMs() })

@@ -48,6 +48,12 @@ export class EventStream {
     }
   }
 
+  /** A page of what is kept; undefined when what follows `afterSeq` is kept no longer. */
+  list(afterSeq: number, limit: number): readonly DomainEvent[] | undefined {
+    if (afterSeq > this.#store.events.lastSeq() || afterSeq + 1 < this.#store.events.firstSeq()) return undefined
+    return this.#store.events.listAfter(afterSeq, limit)
+  }
+
   #findMissed(afterSeq: number, lastSeq: number): readonly DomainEvent[] | undefined {
     if (afterSeq === lastSeq) return []
     const isTooOld = afterSeq + 1 < this.#store.events.firstSeq()

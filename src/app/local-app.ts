@@ -253,6 +253,10 @@ export class LocalApp implements App {
     return this.#context.events.subscribe(afterSeq, listener)
   }
 
+  listEvents(afterSeq: number, limit: number): readonly DomainEvent[] | undefined {
+    return this.#context.events.list(afterSeq, limit)
+  }
+
   lastEventSeq(): number {
     return this.#context.store.events.lastSeq()
   }

@@ -23,6 +23,10 @@ export type Recovery = {
   readonly tookMs: number
 }
 
+/** For the first looks at the screens; a terminal that takes longer is known later. */
+const firstLooksLimitMs = 500
+const lookEveryMs = 5
+
 /** One that could not be adopted is tried again after each of these. */
 const retryPausesMs = [1_000, 3_000, 10_000, 30_000, 60_000] as const
 
@@ -42,6 +46,7 @@ export async function recover(context: AppContext, options: RecoverOptions, wait
   const results = await Promise.all(
     rows.map((row) => recoverOne(context, { ...options, row, pane: found.get(row.id) })),
   )
+  await awaitFirstLooks(context, waiting)
   const idsOf = (kind: Result['kind']) => results.filter((result) => result.kind === kind).map((result) => result.id)
   const recovery: Recovery = {
     adopted: idsOf('adopted'),
@@ -60,6 +65,13 @@ export async function recover(context: AppContext, options: RecoverOptions, wait
     clock.nowMs(),
   )
   return recovery
+}
+
+/** The doors open with true statuses, if they come soon. */
+async function awaitFirstLooks({ clock, runtimes }: AppContext, waiting: Waiting): Promise<void> {
+  const endMs = clock.monotonicMs() + firstLooksLimitMs
+  const isUnknown = () => [...runtimes.values()].some(({ state }) => state.reason === 'starting')
+  while (clock.monotonicMs() < endMs && isUnknown()) await sleep(clock, lookEveryMs, waiting.signal)
 }
 
 type Result =

@@ -70,6 +70,29 @@ function checkExamples(examples: readonly Example[]): void {
 
 const launch: Line = [10, 'process', 'launched']
 
+describe('a question that the screen showed before an older hook was read', () => {
+  checkExamples([
+    {
+      name: 'stays open: the turn began before it',
+      announces: hooksTell,
+      lines: [launch, [50, 'screen', 'permission'], [40, 'hook', 'start'], [45, 'hook', 'permission']],
+      ends: ['waiting_user_answer (permission)', 0],
+    },
+    {
+      name: 'is over when the better source says so',
+      announces: hooksTell,
+      lines: [
+        launch,
+        [50, 'screen', 'permission'],
+        [40, 'hook', 'start'],
+        [45, 'hook', 'permission'],
+        [60, 'hook', 'closed'],
+      ],
+      ends: ['processing (turn)', 0],
+    },
+  ])
+})
+
 describe('at the start', () => {
   checkExamples([
     { name: 'nothing is known', announces: hooksTell, lines: [], ends: ['unknown (starting)', 0] },

@@ -149,6 +149,9 @@ function decideReady(state: StatusState, evidence: Evidence, announces: Announce
 function decideBusy(state: StatusState, evidence: Evidence, announces: Announces, reason: StatusReason): Decision {
   if (state.status === 'processing')
     return state.reason === reason ? kept('already processing') : take('processing', reason)
+  if (state.status === 'waiting_user_answer' && evidence.atMs < (state.because?.atMs ?? 0)) {
+    return kept('the question came after it')
+  }
   if (state.status === 'waiting_user_answer' && isContradicted(state, announces, evidence.source)) {
     return kept('a better source announces the end of the question and has not')
   }

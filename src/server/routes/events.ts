@@ -33,12 +33,11 @@ export function eventRoutes(router: Router, services: Services): void {
     requirePerson(requireActor(c))
     const { limit, after } = readQuery(c, historyQuery)
     const from = after ?? Math.max(0, app.lastEventSeq() - limit)
-    using subscription = app.subscribe(from, () => {})
-    const { missed } = subscription
+    const page = app.listEvents(from, limit)
     return c.json({
-      events: (missed ?? []).slice(0, limit).map(toEventBody),
-      gap: missed === undefined,
-      last_seq: subscription.fromSeq,
+      events: (page ?? []).map(toEventBody),
+      gap: page === undefined,
+      last_seq: app.lastEventSeq(),
     } satisfies EventHistoryBody)
   })
 }
