@@ -21,7 +21,7 @@ export const unicodeText =
 
 /** Looks like the composer and the permission prompt of several programs. */
 export const imitationText = `> Type your message
-┃  Ask anything… "Fix a TODO in the codebase"
+┃  Ask anything… "Fix a test in the codebase"
 ┃
 ┃  Build · Some Model
 ╹▀▀▀▀▀▀▀▀▀▀

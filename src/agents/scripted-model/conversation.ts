@@ -10,6 +10,8 @@ export type Item =
   | { readonly kind: 'user'; readonly text: string }
   | { readonly kind: 'assistant' }
   | { readonly kind: 'result'; readonly text: string }
+  /** A person stopped the turn: what it had still to do is forgotten. */
+  | { readonly kind: 'interrupted' }
 
 export type ModelRequest = {
   readonly model: string

@@ -78,6 +78,10 @@ function replay(request: ModelRequest): Progress {
         progress = { ...progress, results: [...progress.results, item.text] }
         isInsideTurn = true
         break
+      case 'interrupted':
+        progress = fresh
+        isInsideTurn = false
+        break
     }
   }
   return progress

@@ -9,8 +9,9 @@ import { sleep } from '../../async/wait.ts'
 import type { JsonObject } from '../rules/rules.ts'
 import { chatWire } from './chat-wire.ts'
 import type { ModelRequest } from './conversation.ts'
+import { messagesWire } from './messages-wire.ts'
 import { type Act, planAnswer } from './plan-answer.ts'
-import { type Frames, isObject, type Wire } from './wire.ts'
+import { type Frames, isObject, usage, type Wire } from './wire.ts'
 
 export type ScriptedModelOptions = {
   readonly clock: Clock
@@ -25,7 +26,7 @@ export interface ScriptedModel extends AsyncDisposable {
   readonly port: number
 }
 
-const wires: readonly Wire[] = [chatWire]
+const wires: readonly Wire[] = [chatWire, messagesWire]
 const bodyBytesMax = 64 * 1024 * 1024
 const chunkChars = 24
 const modelList = { object: 'list', data: [{ id: 'scripted', object: 'model', created: 0, owned_by: 'scripted' }] }
@@ -62,6 +63,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, serving
   const wire = wires.find((one) => one.path.test(path))
   if (wire === undefined) {
     if (path.endsWith('/models')) return sendJson(response, 200, modelList)
+    if (path.endsWith('/count_tokens')) return sendJson(response, 200, { input_tokens: usage.input })
     return sendJson(response, 404, { error: { message: `nothing is scripted at ${path}` } })
   }
   if (!isObject(body)) return sendJson(response, 400, wire.errorBody(400))
