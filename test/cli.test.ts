@@ -1,5 +1,5 @@
 /** The `cao` command as a person runs it: the built program, a server that it starts by itself, real tmux, scripted agents. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -232,6 +232,51 @@ describe('cao on a CAO of its own', () => {
       err: expect.stringMatching(/no agent and no session/),
     })
     await end('pane')
+  })
+
+  test('in a terminal, attach shows the agent until the person detaches', async () => {
+    await launch('shown')
+    const socket = join(world.folder, 'outer.sock')
+    const tmux = (...words: readonly string[]) =>
+      execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...words], { env: world.env, encoding: 'utf8' })
+    tmux('new-session', '-d', '-x', '100', '-y', '20', `'${cao}' attach shown; echo left with $?; exec sleep 600`)
+    try {
+      await expect
+        .poll(() => tmux('capture-pane', '-p'), { timeout: 10_000 })
+        .toContain('Say what to do, or give rules')
+      tmux('send-keys', 'C-b', 'd')
+      await expect.poll(() => tmux('capture-pane', '-p'), { timeout: 10_000 }).toContain('left with 0')
+      expect(await list()).toMatchObject([{ life: 'live', session_name: 'cao-shown' }])
+    } finally {
+      tmux('kill-server')
+    }
+    await end('shown')
+  })
+
+  test('Ctrl-C leaves a headless launch and says that the agent goes on', async () => {
+    const child = start(world, [
+      'launch',
+      '--agents',
+      'developer',
+      '--provider',
+      'scripted',
+      '--headless',
+      'wait 3000\nreply late',
+    ])
+    const ended = finish(child)
+    await expect
+      .poll(async () => (await list()).map(({ status }) => status), { timeout: 10_000 })
+      .toEqual(['processing'])
+    child.kill('SIGINT')
+    expect(await ended).toEqual({
+      code: 130,
+      out: '',
+      err: expect.stringMatching(/runs as [0-9a-f]{8} in .*, and goes on; "cao output/),
+    })
+    const [terminal] = await list()
+    expect(terminal?.life).toBe('live')
+    await expect.poll(async () => (await run(['output', terminal?.id ?? ''])).out, { timeout: 10_000 }).toBe('late\n')
+    await end(terminal?.session_name ?? '')
   })
 
   test('keys reach the agent, and what is no key is refused', async () => {
