@@ -101,7 +101,8 @@ export class HookSpool implements AsyncDisposable {
     }
     const path = join(dir, file)
     const payload = await readPayload(path)
-    if (payload.kind === 'bad') log.write('warn', 'hook event dropped', { file, name, why: payload.why })
+    if (payload.kind === 'gone') log.write('debug', 'hook event was read before', { file, name })
+    else if (payload.kind === 'bad') log.write('warn', 'hook event dropped', { file, name, why: payload.why })
     else {
       const event = { name, payload: payload.value, file, atMs: payload.atMs, nextOffset: this.#offset }
       try {
@@ -130,7 +131,9 @@ async function readFrom(path: string, offset: number): Promise<string> {
     throw error
   }
   try {
-    const buffer = Buffer.alloc(indexReadMax)
+    const length = Math.min(indexReadMax, (await handle.stat()).size - offset)
+    if (length <= 0) return ''
+    const buffer = Buffer.allocUnsafe(length)
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset)
     return buffer.toString('latin1', 0, bytesRead)
   } finally {
@@ -141,6 +144,8 @@ async function readFrom(path: string, offset: number): Promise<string> {
 type Payload =
   | { readonly kind: 'ok'; readonly value: unknown; readonly atMs: number }
   | { readonly kind: 'bad'; readonly why: string }
+  /** Handled by a server that died before it stored so: what it took from it stands in the rows. */
+  | { readonly kind: 'gone' }
 
 async function readPayload(path: string): Promise<Payload> {
   try {
@@ -153,6 +158,7 @@ async function readPayload(path: string): Promise<Payload> {
       await handle.close()
     }
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { kind: 'gone' }
     return { kind: 'bad', why: String(error) }
   }
 }

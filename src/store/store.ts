@@ -139,6 +139,11 @@ export interface Store extends Disposable {
    * process holds the write lock for too long.
    */
   transaction<T>(work: () => T): T
+  /**
+   * Until disposed, what is committed outlives this process but not a power cut; the next commit after that makes all of it
+   * safe. For work that nobody was promised yet. Not to be called in a transaction.
+   */
+  deferSync(): Disposable
   readonly sessions: SessionRows
   readonly terminals: TerminalRows
   readonly messages: MessageRows

@@ -22,6 +22,9 @@ import { createTerminalRows } from './terminals.ts'
 /** A file up to this size is checked as a whole when it is opened; a larger one tells of damage where it is met. */
 const checkedBytesMax = 32 * 1024 * 1024
 
+/** What was answered "accepted" is on the disk, also after a power cut. */
+const syncEachCommit = 'PRAGMA synchronous = FULL'
+
 export type OpenOptions = {
   readonly path: string
   /** The most the file may grow to; reaching it is a full disk. Units: pages of 4096 bytes. */
@@ -62,8 +65,7 @@ function configure(database: Database): void {
   if (mode !== 'wal') {
     throw new AppError('INTERNAL', `The disk of ${database.path} can not hold a database in WAL mode: use a local one`)
   }
-  // FULL: what was answered "accepted" is on the disk, also after a power cut.
-  database.execute('PRAGMA synchronous = FULL')
+  database.execute(syncEachCommit)
   database.execute('PRAGMA foreign_keys = ON')
   database.execute('PRAGMA trusted_schema = OFF')
 }
@@ -77,6 +79,10 @@ function checkWhole(database: Database): void {
 function assemble(database: Database): Store {
   return {
     transaction: (work) => database.transaction(work),
+    deferSync: () => {
+      database.execute('PRAGMA synchronous = NORMAL')
+      return { [Symbol.dispose]: () => database.execute(syncEachCommit) }
+    },
     sessions: createSessionRows(database),
     terminals: createTerminalRows(database),
     messages: createMessageRows(database),
