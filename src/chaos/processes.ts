@@ -17,10 +17,13 @@ export async function readProcess(pid: number): Promise<ProcessFacts | undefined
   return text === '' ? undefined : { pid, state, parentPid: Number(parent) }
 }
 
-/** Gone, or only waiting to be reaped. */
+/** False once it is gone or only waits to be reaped. The threads of a killed process may outlive its first one for a moment. */
 export async function isRunning(pid: number): Promise<boolean> {
   const facts = await readProcess(pid)
-  return facts !== undefined && facts.state !== 'Z' && facts.state !== 'X'
+  if (facts === undefined) return false
+  if (facts.state !== 'Z' && facts.state !== 'X') return true
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => [])
+  return threads.length > 1
 }
 
 export async function listChildren(pid: number): Promise<readonly number[]> {

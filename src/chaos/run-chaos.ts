@@ -88,6 +88,8 @@ class Run {
   readonly #team: Team
   readonly #ledger = new Ledger()
   readonly #sweeper: Sweeper
+  /** Aborts when what a fault broke does not come back: the rest of the traffic is pointless then. */
+  readonly #broken = new AbortController()
   readonly #done = new Map<FaultKind, number>()
   #missedCount = 0
 
@@ -95,7 +97,12 @@ class Run {
     this.#parts = parts
     this.#world = world
     this.#tell = tell
-    this.#stage = new Stage({ ...parts, world, say: tell })
+    this.#stage = new Stage({
+      ...parts,
+      signal: AbortSignal.any([parts.signal, this.#broken.signal]),
+      world,
+      say: tell,
+    })
     this.#team = new Team(this.#stage, parts.options.agents)
     this.#sweeper = new Sweeper(this.#stage, this.#team)
   }
@@ -148,12 +155,17 @@ class Run {
     const around = Promise.all([this.#tellProgress(background), this.#sweeper.run(background)])
     try {
       const faults = options.hasFaults ? this.#playFaults(planFaults(options)) : Promise.resolve()
-      // When what a fault broke does not come back, the rest of the traffic is pointless.
-      await Promise.all([traffic.run(plan), faults])
+      const both = [traffic.run(plan), faults].map((work) => work.catch((error: unknown) => this.#break(error)))
+      await Promise.all(both)
     } finally {
       over.abort()
       await around
     }
+  }
+
+  #break(error: unknown): never {
+    this.#broken.abort(error)
+    throw this.#broken.signal.reason
   }
 
   async #playFaults(plan: readonly Fault[]): Promise<void> {

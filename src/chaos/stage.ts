@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../async/clock.ts'
 import { sleep } from '../async/wait.ts'
-import { type Client, createClient } from '../client/client.ts'
+import type { Client } from '../client/client.ts'
 import { AppError } from '../domain/errors.ts'
 import { parseServerFile } from '../protocol/home.ts'
 import { type PrivateWorld, startWorld } from '../world/private-world.ts'
@@ -15,6 +15,7 @@ import { runProgram } from './processes.ts'
 const tmuxLimitMs = 5_000
 const startTriesMax = 5
 const retryGapMs = 500
+const healthLimitMs = 10_000
 
 export type StageParts = {
   readonly world: PrivateWorld
@@ -62,7 +63,10 @@ export class Stage {
     const { world, clock, signal, env, server, say } = this.parts
     for (let tries = 1; ; tries++) {
       try {
-        await startWorld(world, { clock, signal, env, server })
+        const client = await startWorld(world, { clock, signal, env, server })
+        // A process that is just being killed may still have accepted the connection.
+        await client.health({ signal, timeoutMs: healthLimitMs })
+        this.#client ??= client
         break
       } catch (error) {
         if (!(error instanceof AppError) || tries >= startTriesMax) throw error
@@ -71,7 +75,6 @@ export class Stage {
       }
     }
     if (this.serverPid !== undefined) this.#pids.add(this.serverPid)
-    this.#client ??= createClient({ socketPath: this.#serverFile()?.socket_path ?? '' }, { clock })
   }
 
   #serverFile() {
