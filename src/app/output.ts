@@ -37,7 +37,7 @@ export async function readOutput(
   if (runtime === undefined) return { text: await readLastScreen(context, id), mode, source: 'last screen' }
   const outcome = await runtime.pane.capture(mode === 'full' ? { historyLines } : {}, limit)
   if (outcome.kind === 'gone') return { text: await readLastScreen(context, id), mode, source: 'last screen' }
-  return { text: outcome.snapshot.lines.join('\n'), mode, source: 'screen' }
+  return { text: outcome.snapshot.lines.join('\n').trimEnd(), mode, source: 'screen' }
 }
 
 async function readLastScreen(context: AppContext, id: TerminalId): Promise<string> {

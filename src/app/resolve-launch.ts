@@ -3,6 +3,7 @@
  * directory, tools. Each fault is one sentence that says what to do.
  */
 import { stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import { AppError } from '../domain/errors.ts'
 import { type Profile, type Role, roles, roleTools } from '../domain/profile.ts'
@@ -27,7 +28,7 @@ export async function resolveLaunch(context: AppContext, request: CreateTerminal
   const extraEnv = checkExtraEnv(request.env ?? {})
   const clientEnv = selectClientEnv(request.clientEnv ?? context.serverEnv)
   const { provider, program } = await resolveProvider(context, request, profile, clientEnv)
-  const cwd = await resolveDirectory(context, request)
+  const cwd = await resolveDirectory(context, request, clientEnv)
   return { profile, provider, program, cwd, allowedTools: resolveTools(profile, request), clientEnv, extraEnv }
 }
 
@@ -61,9 +62,14 @@ async function resolveProvider(
   return { provider, program: found.path }
 }
 
-async function resolveDirectory(context: AppContext, request: CreateTerminal): Promise<string> {
+/** What was asked for, else the caller's, else the client's home: the server's own folder is no place to work in. */
+async function resolveDirectory(
+  context: AppContext,
+  request: CreateTerminal,
+  clientEnv: Readonly<Record<string, string>>,
+): Promise<string> {
   const caller = request.callerId === undefined ? undefined : context.store.terminals.find(request.callerId)
-  const asked = request.workingDirectory ?? caller?.workingDirectory ?? process.cwd()
+  const asked = request.workingDirectory ?? caller?.workingDirectory ?? clientEnv['HOME'] ?? homedir()
   const cwd = isAbsolute(asked) ? asked : resolve(asked)
   const found = await stat(cwd).catch(() => undefined)
   if (found?.isDirectory() !== true) {

@@ -273,7 +273,7 @@ function addToTrail(trail: readonly TrailEntry[], entry: TrailEntry): readonly T
   const isRepeat =
     last !== undefined &&
     entry.effect !== 'took' &&
-    (entry.evidence.claim.kind === 'ready' || entry.evidence.claim.kind === 'busy') &&
+    ['ready', 'busy', 'waiting'].includes(entry.evidence.claim.kind) &&
     last.evidence.claim.kind === entry.evidence.claim.kind &&
     last.effect === entry.effect &&
     last.why === entry.why &&

@@ -9,6 +9,8 @@ export type ServerConfig = {
   readonly host: string
   /** Undefined: no TCP door. 0: any free port. */
   readonly port: number | undefined
+  /** Somebody named it; the default one may be missing. */
+  readonly isPortChosen: boolean
   readonly isAuthOff: boolean
   readonly allowedHosts: readonly string[]
   readonly corsOrigins: readonly string[]
@@ -46,6 +48,7 @@ export function readServerConfig(
     layout,
     host,
     port: readPort(flags.port ?? env['CAO_API_PORT']),
+    isPortChosen: (flags.port ?? env['CAO_API_PORT'] ?? '') !== '',
     isAuthOff: flags.noAuth === true,
     allowedHosts: list('CAO_ALLOWED_HOSTS'),
     corsOrigins: list('CAO_CORS_ORIGINS'),

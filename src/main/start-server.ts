@@ -10,6 +10,7 @@ import { dirname, join } from 'node:path'
 import { startApp } from '../app/create-app.ts'
 import { createProfileFiles } from '../app/profile-files.ts'
 import { systemClock } from '../async/clock-system.ts'
+import { AppError } from '../domain/errors.ts'
 import { createJsonLog, type Log } from '../lib/log.ts'
 import { version } from '../lib/version.ts'
 import type { ServerFile } from '../protocol/home.ts'
@@ -25,6 +26,7 @@ import { createProviders } from './create-providers.ts'
 import { lockHome } from './home-lock.ts'
 import { findRoot } from './root.ts'
 import type { ServerConfig } from './server-config.ts'
+import { settlePort } from './settle-port.ts'
 import { writeShims } from './shims.ts'
 
 export type RunningServer = AsyncDisposable & { readonly file: ServerFile }
@@ -42,6 +44,7 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
   stack.use(lockHome(layout))
   const log = openLog(layout.serverLog)
   log.write('info', 'server starting', { version, pid: process.pid, home: layout.home })
+  const port = await settlePort(config, log)
   const store = stack.use(openStore({ path: layout.dbFile }))
   const root = findRoot()
   const shims = await writeShims(layout.shimsDir, [join(root, 'bin', 'cao-mcp-server')])
@@ -74,7 +77,7 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
     rules: { hosts: config.allowedHosts, origins: config.corsOrigins },
   })
   const token = config.isAuthOff ? undefined : await loadOrCreateToken(layout.tokenFile)
-  const tcp = config.port === undefined ? undefined : { host: config.host, port: config.port, token }
+  const tcp = port === undefined ? undefined : { host: config.host, port, token }
   const doors = stack.use(await listen({ router, clock: systemClock, log, socketPath, tcp }))
   stack.defer(() => closing.abort(new Error('the server is stopping')))
   const file = await writeServerFile(config, doors.port, socketPath)
@@ -94,7 +97,12 @@ function makeDirectories({ layout }: ServerConfig): void {
     layout.agentStoreDir,
     layout.outboxDir,
   ]) {
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    try {
+      mkdirSync(dir, { recursive: true, mode: 0o700 })
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause)
+      throw new AppError('BAD_REQUEST', `${dir} can not be made (${why}); name another folder by CAO_HOME`, { cause })
+    }
   }
 }
 

@@ -57,7 +57,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 }
 
 function serve({ router, log }: ListenOptions, door: Door): Server {
-  const listener = getRequestListener((request) => router.fetch(request, { door }), { overrideGlobalObjects: false })
+  const listener = getRequestListener((request) => router.fetch(request, { door }))
   const server = createServer(
     { maxHeaderSize: headerBytesMax },
     (incoming, outgoing) => void listener(incoming, outgoing),
