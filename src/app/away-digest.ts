@@ -7,6 +7,7 @@ import { sleep } from '../async/wait.ts'
 import type { DomainEvent } from '../domain/events.ts'
 import type { TerminalId } from '../domain/ids.ts'
 import { isJobOpen, type Job } from '../domain/job.ts'
+import type { Terminal } from '../domain/terminal.ts'
 import type { AppContext } from './context.ts'
 import { queueMessage } from './mailbox.ts'
 
@@ -76,11 +77,16 @@ function collect(context: AppContext, events: readonly DomainEvent[]): ReadonlyM
     const who = `${worker.profileName} ${worker.id}`
     if (event.type === 'question.opened') {
       const isOpen = store.questions.find(event.questionId)?.closedAtMs === undefined
-      if (isOpen) add(worker.callerId, `${who} asks (${event.questionId}): ${oneLine(event.text)}`)
-    } else if (event.to === 'exited') add(worker.callerId, `${who} has ended: ${event.detail ?? 'unseen'}`)
-    else if (event.to === 'lost') add(worker.callerId, `${who} is lost: ${event.detail ?? 'its pane is gone'}`)
+      if (isOpen) add(askerOf(context, worker), `${who} asks (${event.questionId}): ${oneLine(event.text)}`)
+    } else if (event.to === 'exited') add(askerOf(context, worker), `${who} has ended: ${event.detail ?? 'unseen'}`)
+    else if (event.to === 'lost') add(askerOf(context, worker), `${who} is lost: ${event.detail ?? 'its pane is gone'}`)
   }
   return digests
+}
+
+/** Whose worker it is: who started it, or else who gave it its last task. */
+function askerOf({ store }: AppContext, worker: Terminal): TerminalId | undefined {
+  return worker.callerId ?? store.jobs.listForWorker(worker.id).findLast((job) => job.callerId !== undefined)?.callerId
 }
 
 /** Who waits in a handoff gets its end from the call itself. */

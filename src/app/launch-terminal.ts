@@ -65,6 +65,8 @@ function insertRow(
       program: resolved.program,
       argv: plan.argv,
       binding: plan.binding,
+      permissionMode: plan.permissionMode,
+      limitsNotEnforced: plan.limitsNotEnforced,
       model: request.model,
       envNames: Object.keys(resolved.extraEnv),
       group: request.group,

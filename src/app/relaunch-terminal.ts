@@ -41,7 +41,7 @@ export async function relaunchTerminal(context: AppContext, options: RelaunchOpt
     const place = await preparePlace(context, id, former.sessionName)
     const resume = resolved.provider.capabilities.has('resume') ? former.binding : undefined
     const plan = await planAgent(context, place, { resolved, model: former.model, resume })
-    store.terminals.setLaunch(id, { argv: plan.argv, binding: plan.binding })
+    store.terminals.setLaunch(id, plan)
     const row = requireTerminal(context, id)
     const started = await startAgent(context, { row, plan, place, resolved, listeners, undoStep: 'lose' }, waiting)
     await using undo = started.undo

@@ -39,6 +39,8 @@ const terminal: TerminalBody = {
   queue_length: 3,
   working_directory: '/w',
   program: '/p',
+  permission_mode: '',
+  limits_not_enforced: [],
   created_at: '2026-01-01T00:00:00.000Z',
 }
 

@@ -53,6 +53,10 @@ export type Terminal = {
   readonly program: string
   readonly argv: readonly string[]
   readonly binding: Binding
+  /** What it asks before, in words; named at launch. */
+  readonly permissionMode: string
+  /** Tool limits of its profile that its CLI can not enforce; said aloud at launch. */
+  readonly limitsNotEnforced: readonly string[]
   /** Asked for at launch; undefined: the profile's. */
   readonly model: string | undefined
   /** Names of the extra environment variables it was given; their values are not kept. */

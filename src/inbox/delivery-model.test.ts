@@ -43,6 +43,8 @@ function insertTerminal(store: Store, id: TerminalId): void {
     program: '/p',
     argv: ['/p'],
     binding: {},
+    permissionMode: '',
+    limitsNotEnforced: [],
     model: undefined,
     envNames: [],
     group: undefined,

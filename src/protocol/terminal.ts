@@ -55,6 +55,10 @@ export const terminalSchema = z.object({
   queue_length: z.number(),
   working_directory: z.string(),
   program: z.string(),
+  /** What the agent asks before, in words. */
+  permission_mode: z.string(),
+  /** Tool limits of its profile that its CLI can not enforce. */
+  limits_not_enforced: z.array(z.string()),
   created_at: timeField,
 })
 export type TerminalBody = z.infer<typeof terminalSchema>
@@ -123,6 +127,8 @@ export function toTerminalBody({ terminal, status, queueLength }: View): Termina
     queue_length: queueLength,
     working_directory: terminal.workingDirectory,
     program: terminal.program,
+    permission_mode: terminal.permissionMode,
+    limits_not_enforced: [...terminal.limitsNotEnforced],
     created_at: toTime(terminal.createdAtMs),
   }
 }

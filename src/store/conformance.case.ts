@@ -46,6 +46,8 @@ function newTerminal(id: TerminalId, changes: Partial<NewTerminal> = {}): NewTer
     program: '/usr/bin/agent',
     argv: ['/usr/bin/agent', '--quiet'],
     binding: {},
+    permissionMode: '',
+    limitsNotEnforced: [],
     model: undefined,
     envNames: [],
     group: undefined,
@@ -166,6 +168,8 @@ export function describeStore(name: string, storeCase: StoreCase): void {
           allowedTools: ['fs_read', '@builtin'],
           argv: ['agent', '--text', 'with "quotes", \u00e9 and\nlines'],
           binding: { port: 4096, session: 'x', isOn: true, none: null },
+          permissionMode: '',
+          limitsNotEnforced: [],
           model: undefined,
           envNames: [],
           group: ['backend', 'api'],
@@ -235,12 +239,19 @@ export function describeStore(name: string, storeCase: StoreCase): void {
         store.terminals.insert(newTerminal(a, { group: ['x'], metadata: { y: 1 } }))
         store.terminals.setBinding(a, { port: 1 })
         expect(store.terminals.find(a)).toMatchObject({ binding: { port: 1 }, argv: ['/usr/bin/agent', '--quiet'] })
-        store.terminals.setLaunch(a, { argv: ['agent', '--resume'], binding: { port: 2 } })
+        store.terminals.setLaunch(a, {
+          argv: ['agent', '--resume'],
+          binding: { port: 2 },
+          permissionMode: 'asks',
+          limitsNotEnforced: ['fs_read'],
+        })
         store.terminals.setGroup(a, undefined)
         store.terminals.setMetadata(a, undefined)
         expect(store.terminals.find(a)).toMatchObject({
           argv: ['agent', '--resume'],
           binding: { port: 2 },
+          permissionMode: 'asks',
+          limitsNotEnforced: ['fs_read'],
           model: undefined,
           envNames: [],
           group: undefined,
@@ -250,7 +261,10 @@ export function describeStore(name: string, storeCase: StoreCase): void {
 
       test('setting what belongs to no terminal is a fault, touching is not', () => {
         expectFault(() => store.terminals.setBinding(a, {}), 'NOT_FOUND')
-        expectFault(() => store.terminals.setLaunch(a, { argv: [], binding: {} }), 'NOT_FOUND')
+        expectFault(
+          () => store.terminals.setLaunch(a, { argv: [], binding: {}, permissionMode: '', limitsNotEnforced: [] }),
+          'NOT_FOUND',
+        )
         expectFault(() => store.terminals.setGroup(a, []), 'NOT_FOUND')
         expectFault(() => store.terminals.setMetadata(a, {}), 'NOT_FOUND')
         expectFault(() => store.terminals.saveCursor(a, { outputOffset: 1, hookOffset: 1, turnsEnded: 1 }), 'NOT_FOUND')

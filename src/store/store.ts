@@ -57,7 +57,8 @@ export interface TerminalRows {
     facts?: { readonly pane?: PaneRef; readonly exit?: Exit; readonly reason?: string; readonly atMs?: number },
   ): Moved<Terminal>
   setBinding(id: TerminalId, binding: Binding): void
-  setLaunch(id: TerminalId, launch: { readonly argv: readonly string[]; readonly binding: Binding }): void
+  /** What the provider planned, anew. */
+  setLaunch(id: TerminalId, launch: Pick<Terminal, 'argv' | 'binding' | 'permissionMode' | 'limitsNotEnforced'>): void
   setGroup(id: TerminalId, group: readonly string[] | undefined): void
   setMetadata(id: TerminalId, metadata: Readonly<Record<string, unknown>> | undefined): void
   touch(id: TerminalId, atMs: number): void

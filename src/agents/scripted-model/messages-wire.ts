@@ -36,8 +36,7 @@ function readText(text: string): readonly Item[] {
   return [interruptedPattern.test(clean) ? { kind: 'interrupted' } : { kind: 'user', text }]
 }
 
-const event = (body: JsonObject & { readonly type: string }) =>
-  `event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`
+const event = (body: JsonObject & { readonly type: string }) => `event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`
 
 type BlockKind = 'text' | 'thinking'
 

@@ -54,6 +54,8 @@ async function race(): Promise<number> {
       program: '/bin/agent',
       argv: [],
       binding: {},
+      permissionMode: '',
+      limitsNotEnforced: [],
       model: undefined,
       envNames: [],
       group: undefined,

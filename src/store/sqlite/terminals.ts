@@ -25,6 +25,8 @@ function toTerminal(row: Row): Terminal {
     program: readText(row, 'program'),
     argv: readJson(row, 'argv'),
     binding: readJson(row, 'binding'),
+    permissionMode: readText(row, 'permission_mode'),
+    limitsNotEnforced: readJson(row, 'limits_not_enforced'),
     model: readOptional(row, 'model', readText),
     envNames: readJson(row, 'env_names'),
     life: readOneOf(row, 'life', lifeStates),
@@ -40,9 +42,9 @@ function toTerminal(row: Row): Terminal {
 
 const insertSql = `
 INSERT INTO terminals (id, session_name, name, provider, profile_name, caller_id, allowed_tools, working_directory,
-  program, argv, binding, model, env_names, life, group_path, metadata, created_at_ms, last_active_at_ms)
+  program, argv, binding, permission_mode, limits_not_enforced, model, env_names, life, group_path, metadata, created_at_ms, last_active_at_ms)
 VALUES (:id, :sessionName, :name, :provider, :profileName, :callerId, :allowedTools, :workingDirectory,
-  :program, :argv, :binding, :model, :envNames, 'planned', :group, :metadata, :createdAtMs, :createdAtMs)
+  :program, :argv, :binding, :permissionMode, :limitsNotEnforced, :model, :envNames, 'planned', :group, :metadata, :createdAtMs, :createdAtMs)
 RETURNING *`
 
 const stepSql = `
@@ -79,8 +81,13 @@ function createFields(database: Database): Pick<TerminalRows, Fields> {
   }
   return {
     setBinding: (id, binding) => set(id, 'binding = :binding', { binding: writeJson(binding) }),
-    setLaunch: (id, { argv, binding }) =>
-      set(id, 'argv = :argv, binding = :binding', { argv: writeJson(argv), binding: writeJson(binding) }),
+    setLaunch: (id, { argv, binding, permissionMode, limitsNotEnforced }) =>
+      set(id, 'argv = :argv, binding = :binding, permission_mode = :permissionMode, limits_not_enforced = :limits', {
+        argv: writeJson(argv),
+        binding: writeJson(binding),
+        permissionMode,
+        limits: writeJson(limitsNotEnforced),
+      }),
     setGroup: (id, group) => set(id, 'group_path = :group', { group: writeJson(group) }),
     setMetadata: (id, metadata) => set(id, 'metadata = :metadata', { metadata: writeJson(metadata) }),
     // A hint of a late worker: a terminal that is gone is no fault here.
@@ -120,6 +127,8 @@ export function createTerminalRows(database: Database): TerminalRows {
         program: terminal.program,
         argv: writeJson(terminal.argv),
         binding: writeJson(terminal.binding),
+        permissionMode: terminal.permissionMode,
+        limitsNotEnforced: writeJson(terminal.limitsNotEnforced),
         model: terminal.model ?? null,
         envNames: writeJson(terminal.envNames),
         group: writeJson(terminal.group),

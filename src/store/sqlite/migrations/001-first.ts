@@ -27,6 +27,8 @@ CREATE TABLE terminals (
   program TEXT NOT NULL,
   argv TEXT NOT NULL CHECK (json_valid(argv)),
   binding TEXT NOT NULL CHECK (json_valid(binding)),
+  permission_mode TEXT NOT NULL,
+  limits_not_enforced TEXT NOT NULL CHECK (json_valid(limits_not_enforced)),
   model TEXT,
   env_names TEXT NOT NULL CHECK (json_valid(env_names)),
   life TEXT NOT NULL,
