@@ -3,7 +3,7 @@
  * server takes all of them up: true statuses, each waiting message delivered once (counted in the agents' own
  * records), exact answers, questions under the ids that were told, no gap in the output.
  */
-import { appendFileSync, readFileSync, truncateSync } from 'node:fs'
+import { readdirSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
@@ -18,7 +18,7 @@ import {
   send,
   timesTaken,
 } from './restart.case.ts'
-import { TestWorld, until } from './world.case.ts'
+import { readIfThere, TestWorld, until } from './world.case.ts'
 
 let world: TestWorld
 beforeEach(async () => {
@@ -28,6 +28,11 @@ beforeEach(async () => {
 afterEach(() => world[Symbol.asyncDispose]())
 
 const statusOf = async (id: string) => (await world.client.getTerminal(id)).status
+const areHooksRead = (id: string) => {
+  const dir = join(world.world.layout.terminalsDir, id, 'spool')
+  const told = readIfThere(join(dir, 'index'))
+  return told.includes('TurnStarted') && readdirSync(dir).every((name) => name === 'index')
+}
 const indexOf = (id: string) => join(world.world.layout.terminalsDir, id, 'spool', 'index')
 
 test('after kill -9 every agent has its true status, its questions under the same ids and its messages once', async () => {
@@ -125,6 +130,10 @@ test('a turn that ended while no server ran gives its job the exact answer, told
     giveTask(world, leaver, 'slow 1\nreply last words', { callerId: supervisor }),
   ])
   await Promise.all([hooked, silent, leaver].map((id) => world.waitForStatus(id, 'processing')))
+  // A hook that told of the beginning and is read after the crash would be waited for to tell of the end.
+  await until('all hooks to be read', 10_000, () =>
+    [silent, leaver].every(areHooksRead) && timesTaken(world, silent, 'result') === 1 ? true : undefined,
+  )
   await crashServer(world, async () => {
     const indexLength = readFileSync(indexOf(silent)).length
     await Promise.all([hooked, silent, leaver].map((id) => recorded(world, id, 'assistant')))
@@ -132,7 +141,6 @@ test('a turn that ended while no server ran gives its job the exact answer, told
     // As if its hooks had failed: nothing but the screen tells that the turn is over.
     truncateSync(indexOf(silent), indexLength)
     truncateSync(indexOf(leaver), 0)
-    appendFileSync(indexOf(leaver), '')
     world.tmux('send-keys', '-t', paneOf(world, leaver), '/exit', 'Enter')
     await until('the agent to leave', 10_000, () =>
       world.tmux('list-panes', '-a', '-F', '#{@cao_terminal_id} #{pane_dead}').includes(`${leaver} 1`)
@@ -167,6 +175,7 @@ test('a supervisor is told once, in short, what became of its team while no serv
   await until('the digest', 30_000, () => (digest().length > 0 ? true : undefined))
   expect(digest()[0]).toContain(`the task of developer ${crashing} has ended (failed): its worker`)
   expect(digest()[0]).toContain('[cao notice ')
+  expect(digest()[0]).toMatch(new RegExp(`developer ${asking} asks \\(q-[0-9a-f]{8}\\): Go on\\?`))
   await crashServer(world)
   await world.waitForStatus(asking, 'waiting_user_answer')
   await pause(1_500)
