@@ -26,7 +26,7 @@ export type Verdict = {
   readonly surviving: number
   readonly confirmed: number
   /** Surviving and in a bad end that the sender was told. */
-  readonly toldBad: number
+  readonly toldBad: readonly string[]
   readonly jobs: number
   readonly jobsAnswered: number
   readonly lost: readonly string[]
@@ -38,6 +38,7 @@ export type Verdict = {
 }
 
 const confirmedStates = new Set(['confirmed', 'turn_started', 'answered'])
+const toldWord = 'told: '
 const badStates = new Set(['refused', 'unconfirmed', 'expired', 'undeliverable'])
 const headerPattern = /^\[cao ([a-z_]+) ([a-f0-9]{12}) from [^\]]*\]$/
 
@@ -63,11 +64,15 @@ export function judge(evidence: Evidence): Verdict {
     accepted: accepted.length,
     surviving: surviving.length,
     confirmed: count('confirmed'),
-    toldBad: count('told'),
+    toldBad: fates.flatMap(({ send, fate }) =>
+      fate.startsWith(toldWord) ? [`${send.marker} ${send.senderId} → ${send.receiverId}: ${fate}`] : [],
+    ),
     jobs: jobs.asked,
     jobsAnswered: jobs.answered,
     lost: fates.flatMap(({ send, fate }) =>
-      fate === 'confirmed' || fate === 'told' ? [] : [`${send.marker} ${send.senderId} → ${send.receiverId}: ${fate}`],
+      fate === 'confirmed' || fate.startsWith(toldWord)
+        ? []
+        : [`${send.marker} ${send.senderId} → ${send.receiverId}: ${fate}`],
     ),
     doubled: [...findDoubled(taken), ...findDoubledRows(byMarker)],
     falseClaims: findFalse(rows.messages, taken),
@@ -115,19 +120,20 @@ function parseObject(text: string): Readonly<Record<string, unknown>> | undefine
   }
 }
 
-/** `confirmed`, `told`, or the sentence of a loss. */
+/** `confirmed`, `told: ` and why, or the sentence of a loss. */
 function fateOf(send: Send, rows: readonly MessageRow[], { records }: Evidence): string {
   const row = rows.find(({ receiverId }) => receiverId === send.receiverId)
   if (row === undefined) return 'accepted, and there is no such message'
   if (confirmedStates.has(row.state)) return 'confirmed'
   const detail = row.detail ?? 'no reason'
   if (!badStates.has(row.state)) return `message ${row.id} is still ${row.state} (${detail})`
+  const bad = `${toldWord}message ${row.id} is ${row.state} (${detail})`
   // Who sends over HTTP is told when it asks: the state and the reason stand there.
   if (send.senderId === ourName)
-    return row.detail === undefined ? `message ${row.id} is ${row.state} without reason` : 'told'
+    return row.detail === undefined ? `message ${row.id} is ${row.state} without reason` : bad
   const notice = `Your message ${row.id} to ${row.receiverId} is ${row.state}`
   const wasTold = (records.get(send.senderId) ?? []).some(({ type, text }) => type === 'user' && text.includes(notice))
-  return wasTold ? 'told' : `message ${row.id} is ${row.state} (${detail}), and its sender was not told`
+  return wasTold ? bad : `message ${row.id} is ${row.state} (${detail}), and its sender was not told`
 }
 
 function findDoubled(taken: ReadonlyMap<string, readonly Taken[]>): readonly string[] {

@@ -60,7 +60,7 @@ function listFacts(report: Report): Readonly<Record<string, number>> {
     surviving_pairs: verdict.surviving,
     confirmed: verdict.confirmed,
     confirmed_percent: Number(confirmedPercent(verdict).toFixed(2)),
-    bad_end_told: verdict.toldBad,
+    bad_end_told: verdict.toldBad.length,
     jobs: verdict.jobs,
     jobs_answered: verdict.jobsAnswered,
     lost: verdict.lost.length,

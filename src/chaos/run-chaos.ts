@@ -48,6 +48,7 @@ export async function runChaos(parts: ChaosParts): Promise<number> {
     const report = await run.play()
     for (const line of formatTable(report)) say(line)
     say(formatJson(report))
+    for (const told of report.verdict.toldBad) say(`bad end: ${told}`)
     const violations = listViolations(report)
     for (const violation of violations) say(`violation: ${violation}`)
     if (violations.length > 0) failure = `${violations.length} violations`

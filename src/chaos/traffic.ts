@@ -47,6 +47,8 @@ export class Traffic {
   #begin(step: TrafficStep, receiver: Member): void {
     const work: Promise<void> = this.#perform(step, receiver).finally(() => this.#open.delete(work))
     this.#open.add(work)
+    // An interrupted run leaves before it has asked each of them.
+    work.catch(() => undefined)
   }
 
   #nextMarker(): string {
