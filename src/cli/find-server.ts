@@ -2,11 +2,11 @@
  * Whether a server runs for this home, asked of the server itself: its file says where it listens, a connection
  * says that it lives. A file alone proves nothing, because a killed server leaves it behind.
  */
-import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import type { Clock } from '../async/clock.ts'
 import { DeadlineError, withDeadline } from '../async/wait.ts'
 import { type HomeLayout, parseServerFile, type ServerFile } from '../protocol/home.ts'
+import { readFileSync } from './builtins.ts'
 
 /** A living server accepts at once; only a stopped process or a full backlog takes longer. Units: ms. */
 export const connectLimitMs = 2_000
@@ -19,7 +19,7 @@ export type FoundServer =
   | { readonly kind: 'silent'; readonly file: ServerFile }
 
 export async function findServer(layout: HomeLayout, clock: Clock): Promise<FoundServer> {
-  const file = await loadServerFile(layout)
+  const file = loadServerFile(layout)
   if (file === undefined) return { kind: 'none', file: undefined }
   switch (await tryConnect(file.socket_path, clock)) {
     case 'accepted':
@@ -31,9 +31,9 @@ export async function findServer(layout: HomeLayout, clock: Clock): Promise<Foun
   }
 }
 
-export async function loadServerFile(layout: HomeLayout): Promise<ServerFile | undefined> {
+function loadServerFile(layout: HomeLayout): ServerFile | undefined {
   try {
-    return parseServerFile(await readFile(layout.serverFile, 'utf8'))
+    return parseServerFile(readFileSync(layout.serverFile, 'utf8'))
   } catch (error) {
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
       return undefined

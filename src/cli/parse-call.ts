@@ -1,6 +1,6 @@
 /** From the words after the command's name to its options and positionals. Pure. */
-import { parseArgs } from 'node:util'
 import { AppError } from '../domain/errors.ts'
+import { parseArgs } from './builtins.ts'
 import { type Command, commonOptions, type OptionTable, type OptionValues } from './command.ts'
 
 export type ParsedCall = { readonly options: OptionValues; readonly positionals: readonly string[] }

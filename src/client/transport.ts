@@ -50,7 +50,9 @@ export function createTransport(target: Target, capability: string | undefined, 
     const length = { 'content-length': String(Buffer.byteLength(payload ?? '')) }
     const headers = { ...fixed, ...json, ...(call.method === 'GET' ? {} : length), ...call.headers }
     const common = { method: call.method, path: formatPath(call), headers, agent: false } as const
-    if ('socketPath' in target) return { ...common, socketPath: target.socketPath }
+    // No name for TLS: Node would otherwise find out whether the host is an address, which takes it milliseconds.
+    const local = { ...common, servername: '' }
+    if ('socketPath' in target) return { ...local, socketPath: target.socketPath }
     return { ...common, host: base?.hostname.replace(/^\[|\]$/g, ''), port: base?.port === '' ? 80 : base?.port }
   }
 

@@ -2,9 +2,7 @@
  * The `cao` program: gives the command line the process it runs in. Nothing is loaded here that a quick command does
  * not need; what talks to the server comes with the first call of `openClient`.
  */
-import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { isatty } from 'node:tty'
 import { systemClock } from '../async/clock-system.ts'
 import type { CliContext, Programs } from '../cli/command.ts'
 import { runCli } from '../cli/run-cli.ts'
@@ -19,6 +17,12 @@ function listPrograms(): Programs {
     demo: [process.execPath, join(root, 'dist', 'demo.mjs')],
     version,
   }
+}
+
+/** As os.homedir() has it, which is not loaded where HOME says it. */
+function findUserHome(): string {
+  const { HOME = '' } = process.env
+  return HOME === '' ? process.getBuiltinModule('node:os').homedir() : HOME
 }
 
 /** Resolves when stdout can take more, so that a slow reader slows us down instead of filling our memory. */
@@ -49,7 +53,7 @@ async function startServer({ mayStart, layout, programs, signal }: Starting): Pr
 }
 
 function createContext(signal: AbortSignal): CliContext {
-  const layout = layoutOf(resolveHome(process.env, homedir()))
+  const layout = layoutOf(resolveHome(process.env, findUserHome()))
   const programs = listPrograms()
   return {
     env: process.env,
@@ -58,8 +62,15 @@ function createContext(signal: AbortSignal): CliContext {
     clock: systemClock,
     programs,
     signal,
-    // Asked of the system: the stream objects take longer to make than a quick command has.
-    isTerminal: { stdin: isatty(0), stdout: isatty(1) },
+    // Asked when it is needed: the stream objects, and even node:tty, take longer to make than a quick command has.
+    isTerminal: {
+      get stdin() {
+        return process.getBuiltinModule('node:tty').isatty(0)
+      },
+      get stdout() {
+        return process.getBuiltinModule('node:tty').isatty(1)
+      },
+    },
     get columns() {
       return process.stdout.columns
     },
