@@ -19,6 +19,8 @@ export type ProviderCase = {
   readonly closeBackend: (backend: TerminalBackend) => Promise<void>
   /** Environment of the launching client, after the allow-list. */
   readonly clientEnv: Readonly<Record<string, string>>
+  /** For each single wait, where the usual is too short. Units: ms. */
+  readonly stepLimitMs?: number
   readonly messages: {
     /** Answered with exactly this text. */
     readonly reply: (text: string) => string
@@ -55,7 +57,8 @@ export function describeProvider(name: string, given: ProviderCase): void {
       backend = await given.openBackend()
     })
     afterAll(() => given.closeBackend(backend))
-    const start = (size: Size) => RunningAgent.start({ provider, backend, clientEnv: given.clientEnv, size })
+    const start = (size: Size) =>
+      RunningAgent.start({ provider, backend, clientEnv: given.clientEnv, size, stepLimitMs: given.stepLimitMs })
 
     test.each(sizes)('at $cols x $rows: becomes ready, and its composer is read, cleared and sent', async (size) => {
       await using agent = await start(size)

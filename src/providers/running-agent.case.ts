@@ -42,6 +42,8 @@ export type RunOptions = {
   readonly backend: TerminalBackend
   readonly clientEnv: Readonly<Record<string, string>>
   readonly size: Size
+  /** For each single wait; a program that starts slowly needs more than the usual. Units: ms. */
+  readonly stepLimitMs?: number | undefined
 }
 
 const randomHex = (digits: number): string => randomBytes(digits).toString('hex').slice(0, digits)
@@ -287,11 +289,12 @@ export class RunningAgent implements AsyncDisposable {
 
   /** Errors: an Error that names `what` and shows the screen. */
   async #waitFor<T>(what: string, find: () => Promise<T | undefined>): Promise<T> {
-    const endMs = performance.now() + stepLimitMs
+    const limitMs = this.#options.stepLimitMs ?? stepLimitMs
+    const endMs = performance.now() + limitMs
     for (;;) {
       const value = await find()
       if (value !== undefined) return value
-      if (performance.now() > endMs) throw new Error(`waited ${stepLimitMs} ms for ${what}\n${await this.#describe()}`)
+      if (performance.now() > endMs) throw new Error(`waited ${limitMs} ms for ${what}\n${await this.#describe()}`)
       await pause(pollGapMs)
     }
   }

@@ -20,7 +20,7 @@ const root = join(import.meta.dirname, '..', '..')
 const installDir = join(root, '.cache', 'clis', `opencode-${opencodeVersion}`)
 const installLimitMs = 300_000
 // The program takes seconds to start, more where others work beside it.
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 240_000 })
 const home = mkdtempSync(join(tmpdir(), 'cao-opencode-'))
 const waiting = (limitMs = 20_000) => ({ signal: AbortSignal.timeout(limitMs) })
 const asked: ModelRequest[] = []
@@ -87,6 +87,7 @@ describeProvider('opencode_cli', {
     OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
     OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
   },
+  stepLimitMs: 90_000,
   messages: {
     reply: (text) => `reply ${text.replaceAll('\n', '\\n')}`,
     slow: 'slow 30',

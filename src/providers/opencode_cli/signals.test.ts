@@ -156,10 +156,12 @@ describe('the channels of opencode', () => {
     expect(vendor.sessions).toEqual([{ id: 'ses_1', metadata: { caoTerminal: '1a2b3c4d' } }])
     const binding = { port, passwordFile: join(folder, 'password'), vendorSessionId: 'ses_1' }
     expect(heard).toEqual([{ kind: 'bound', binding }])
-    setStatus('busy')
-    await until(() => claims().length === 1)
+    vendor.send('message.updated', { sessionID: 'ses_1', info: { id: 'msg_u', sessionID: 'ses_1', role: 'user' } })
+    const part = { type: 'text', text: 'hello', id: 'prt_1', messageID: 'msg_u', sessionID: 'ses_1' }
+    vendor.send('message.part.updated', { sessionID: 'ses_1', part })
+    await until(() => heard.length === 2)
     const before = vendor.shown.length
-    await new Promise((resolve) => setTimeout(resolve, 900))
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
     expect(vendor.shown.length).toBeLessThanOrEqual(before + 1)
   })
 

@@ -31,9 +31,12 @@ const laterRetryMs = 1_000
 /** Requests for a session, when they are not answered. */
 const adoptTriesMax = 10
 const adoptGapMs = 500
-/** The interface does not listen yet when its server answers first: showing a session is asked for this often. */
-const showTriesMax = 12
-const showGapMs = 400
+/**
+ * The interface does not listen yet when its server answers first, on a busy machine for a long while. Showing a session
+ * is asked for again with growing gaps; it does nothing where it is shown already, and a draft stays. Units: ms.
+ */
+const showLimitMs = 60_000
+const showGapsMs = { first: 400, last: 3_000, growth: 1.25 }
 /** Between two looks at a record that is not settled. Units: ms. */
 const rereadGapMs = 50
 /** Messages of the record that are looked at. */
@@ -132,12 +135,14 @@ export class OpencodeSignals implements ProviderSignals {
     this.#scope.spawn('show the session', (scope) => this.#show(api, sessionId, scope))
   }
 
-  /** Until somebody types there, or the tries are used up; the screen shows whether it worked. */
+  /** Until somebody types there, or the time is up; the screen shows whether it worked. */
   async #show(api: OpencodeApi, sessionId: string, signal: AbortSignal): Promise<void> {
-    for (let tries = 0; tries < showTriesMax; tries++) {
-      if (this.#state.sessionId !== sessionId || this.#state.isBusy === true) return
+    const { clock } = this.#context
+    const endMs = clock.monotonicMs() + showLimitMs
+    for (let gapMs = showGapsMs.first; clock.monotonicMs() < endMs; gapMs *= showGapsMs.growth) {
+      if (this.#state.sessionId !== sessionId || this.#state.userMessages.length > 0) return
       await api.post('/tui/select-session', { sessionID: sessionId }, signal)
-      await sleep(this.#context.clock, showGapMs, signal)
+      await sleep(clock, Math.min(gapMs, showGapsMs.last), signal)
     }
   }
 
