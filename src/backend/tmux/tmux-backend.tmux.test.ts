@@ -171,6 +171,18 @@ describe('what lies on the disk', () => {
   })
 })
 
+test("a person's split beside an agent goes when its program has ended, and the agent stays", async () => {
+  const terminal = await open('echo here; exec cat')
+  await shows(terminal, 'here')
+  const split = await tmux('split-window', '-d', '-P', '-F', '#{pane_id}', '-t', terminal.pane.paneId, 'true')
+  await until('the split to go', async () => {
+    const panes = (await tmux('list-panes', '-a', '-F', '#{pane_id}')).split('\n')
+    return panes.includes(split.trim()) ? undefined : panes
+  })
+  expect(await terminal.presence(waiting)).toBe('present')
+  await terminal.destroy({ graceMs: 0 }, waiting)
+})
+
 describe('finding tmux', () => {
   test('a missing tmux is a sentence that says what to do, and starts nothing', async () => {
     await using without = createIn(join(dir, 'without'), 'no-such-tmux')

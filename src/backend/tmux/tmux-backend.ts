@@ -23,9 +23,11 @@ import type { Log } from '../../lib/log.ts'
 import { type ServerAddress, scrubEnvironment } from '../../tmux/address.ts'
 import type { CaptureRunner } from '../../tmux/capture.ts'
 import { type LinkEvent, TmuxLink } from '../../tmux/link.ts'
-import { listPanes } from '../../tmux/panes.ts'
+import type { PaneFacts } from '../../tmux/pane-fields.ts'
+import { killPane, listPanes } from '../../tmux/panes.ts'
 import { ensureServer, healLostExit, type RunningServer, stopServer } from '../../tmux/server.ts'
 import { chooseSocketPath } from '../../tmux/socket-path.ts'
+import { deleteStrayBuffers } from '../../tmux/stray-buffers.ts'
 import { probeVersion } from '../../tmux/version.ts'
 import type {
   BackendCapability,
@@ -48,6 +50,8 @@ import { type TerminalHost, TmuxTerminal, tagOption } from './tmux-terminal.ts'
 export const backendLimits = {
   /** Between two looks over all panes when nothing calls for one earlier. */
   sweepMs: 5_000,
+  /** Between two looks for paste buffers that were left. */
+  tidyEveryMs: 15_000,
   ensureWaitingMax: 64,
   /** From the end of the server until agents that outlived their terminals are ended. */
   shutdownGraceMs: 2_000,
@@ -91,6 +95,7 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
   readonly #terminals = new Set<TmuxTerminal>()
   readonly #scope: Scope
   readonly #sweepNow = new SignalLatch()
+  #tidyAtMs = 0
   #link: TmuxLink | undefined
   #life: ServerWatch | undefined
   readonly onLost: (listener: (lost: BackendLost) => void) => Disposable
@@ -344,5 +349,19 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
     if (outcome.instance !== life.server.facts.instance) return life.check()
     const byId = new Map(outcome.panes.map((facts) => [facts.paneId, facts]))
     for (const terminal of terminals) await terminal.observe(byId.get(terminal.pane.paneId))
+    await this.#tidy(link, outcome.panes)
+  }
+
+  /**
+   * What nobody comes back for: buffers of lines that were cut short, and dead panes that are no terminal's. The latter
+   * were a person's, beside an agent; they stay dead because our panes must (remain-on-exit), and would keep the window.
+   */
+  async #tidy(link: TmuxLink, panes: readonly PaneFacts[]): Promise<void> {
+    const strays = panes.filter(({ isDead, tag, sessionName }) => isDead && tag === '' && sessionName !== keeperSession)
+    for (const { paneId } of strays) await killPane(link, paneId)
+    const nowMs = this.clock.monotonicMs()
+    if (nowMs < this.#tidyAtMs) return
+    this.#tidyAtMs = nowMs + backendLimits.tidyEveryMs
+    await deleteStrayBuffers(link, this.clock.nowMs())
   }
 }
