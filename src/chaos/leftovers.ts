@@ -8,13 +8,24 @@ import type { Stage } from './stage.ts'
 
 /** More than a fresh server held: connections that are just being closed. */
 const descriptorSlack = 4
+/** CAO deletes paste buffers of interrupted lines after half a minute, and dead panes of people within seconds. */
+const tidyLimitMs = 60_000
 const settleLimitMs = 10_000
 const pollMs = 100
 const endLimitMs = 10_000
 const callLimitMs = 120_000
 
-/** While the team is at rest. `alive`: every terminal that should have a pane. */
-export async function findAtRest(stage: Stage, alive: ReadonlySet<string>): Promise<readonly string[]> {
+/** While the team is at rest; what CAO itself removes after a while is given that time. `alive`: every terminal that should have a pane. */
+export function findAtRest(stage: Stage, alive: ReadonlySet<string>): Promise<readonly string[]> {
+  return poll(
+    stage,
+    tidyLimitMs,
+    () => lookAtRest(stage, alive),
+    (found) => found.length === 0,
+  )
+}
+
+async function lookAtRest(stage: Stage, alive: ReadonlySet<string>): Promise<readonly string[]> {
   const panes = await stage.listPanes()
   const tagged = panes.filter(({ terminalId }) => terminalId !== '')
   const strangers = tagged.filter(({ terminalId }) => !alive.has(terminalId))
