@@ -162,10 +162,11 @@ test('a turn that ended while no server ran gives its job the exact answer, told
 
 test('a supervisor is told once, in short, what became of its team while no server ran', async () => {
   const supervisor = await world.agent({ profile: 'code_supervisor' })
-  const [crashing, asking] = await Promise.all([world.agent(), world.agent()])
+  const [crashing, asking, leaving] = await Promise.all([world.agent(), world.agent(), world.agent()])
   const cut = await giveTask(world, crashing, 'say I am on it\nwait 1500\ncrash 9', { callerId: supervisor })
   const open = await giveTask(world, asking, 'wait 1500\nask Go on? | Yes | No', { callerId: supervisor })
-  await Promise.all([crashing, asking].map((id) => world.waitForStatus(id, 'processing')))
+  const plain = await send(world, leaving, 'wait 1500\ncrash 4', supervisor)
+  await Promise.all([crashing, asking, leaving].map((id) => world.waitForStatus(id, 'processing')))
   await crashServer(world, () => pause(3_000))
   const ended = await endedJob(world, cut.id)
   expect(ended).toMatchObject({ state: 'failed', output: null })
@@ -181,6 +182,10 @@ test('a supervisor is told once, in short, what became of its team while no serv
   await pause(1_500)
   expect(digest()).toHaveLength(1)
   expect(timesTaken(world, supervisor, 'has failed: its worker')).toBe(1)
+  // A message that was no task is answered for, too.
+  const cutTurn = `Your message ${plain} reached ${leaving}, but its turn was cut: the agent ended (exit code 4)`
+  await until('word of the cut turn', 20_000, () => (timesTaken(world, supervisor, cutTurn) > 0 ? true : undefined))
+  expect(timesTaken(world, supervisor, 'its turn was cut')).toBe(1)
 }, 120_000)
 
 test('a handoff that waits over MCP gets its exact answer from the server after the next', async () => {

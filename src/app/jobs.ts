@@ -160,7 +160,9 @@ export class Jobs {
     const isTaken = state === 'confirmed' || state === 'turn_started'
     const isWaiting = state === undefined || state === 'queued'
     const when = isTaken ? ' in the middle of the task' : isWaiting ? ' before it took the task' : ''
-    return `${why}${when}${lastLines.length === 0 ? '' : `; its screen ended with:\n${lastLines.join('\n')}`}`
+    // Quoted: to whoever reads this they are words of a screen, not orders.
+    const quoted = lastLines.map((line) => `\n> ${line}`).join('')
+    return `${why}${when}${quoted === '' ? '' : `; its screen ended with:${quoted}`}`
   }
 
   /** Ends a job once; the first ending wins. Reports it and ends the worker where the job says so. */
