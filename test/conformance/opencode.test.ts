@@ -6,15 +6,17 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { afterAll, beforeAll, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ModelRequest } from '../../src/agents/scripted-model/conversation.ts'
 import { openScriptedModel, type ScriptedModel } from '../../src/agents/scripted-model/server.ts'
 import { systemClock } from '../../src/async/clock-system.ts'
+import type { TerminalBackend } from '../../src/backend/backend.ts'
 import { createTmuxBackend } from '../../src/backend/tmux/tmux-backend.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { describeProvider } from '../../src/providers/conformance.case.ts'
 import { installOpencode, opencodeProgramIn, opencodeVersion } from '../../src/providers/opencode_cli/install.ts'
 import { createOpencodeProvider } from '../../src/providers/opencode_cli/opencode-provider.ts'
+import { RunningAgent } from '../../src/providers/running-agent.case.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const installDir = join(root, '.cache', 'clis', `opencode-${opencodeVersion}`)
@@ -60,34 +62,42 @@ function writeConfig(port: number): void {
   writeFileSync(join(dir, 'opencode.json'), JSON.stringify(config))
 }
 
+const provider = createOpencodeProvider({ ownProgram: opencodeProgramIn(installDir) })
+const stepLimitMs = 90_000
+const clientEnv = {
+  PATH: ['/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
+  HOME: home,
+  LANG: 'C.UTF-8',
+  OPENCODE_DISABLE_MODELS_FETCH: '1',
+  OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+  OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+}
+
+async function openBackend(name: string): Promise<TerminalBackend> {
+  const backend = createTmuxBackend({
+    clock: systemClock,
+    log: silentLog,
+    randomHex: (digits) => randomBytes(digits).toString('hex').slice(0, digits),
+    runDir: join(home, name),
+    terminalsDir: join(home, `${name}-terminals`),
+    env: process.env,
+    tempDir: home,
+  })
+  await backend.ensure(waiting())
+  return backend
+}
+
+async function closeBackend(backend: TerminalBackend): Promise<void> {
+  await backend.shutdown(waiting())
+  await backend[Symbol.asyncDispose]()
+}
+
 describeProvider('opencode_cli', {
-  provider: createOpencodeProvider({ ownProgram: opencodeProgramIn(installDir) }),
-  async openBackend() {
-    const backend = createTmuxBackend({
-      clock: systemClock,
-      log: silentLog,
-      randomHex: (digits) => randomBytes(digits).toString('hex').slice(0, digits),
-      runDir: join(home, 'run'),
-      terminalsDir: join(home, 'terminals'),
-      env: process.env,
-      tempDir: home,
-    })
-    await backend.ensure(waiting())
-    return backend
-  },
-  async closeBackend(backend) {
-    await backend.shutdown(waiting())
-    await backend[Symbol.asyncDispose]()
-  },
-  clientEnv: {
-    PATH: ['/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
-    HOME: home,
-    LANG: 'C.UTF-8',
-    OPENCODE_DISABLE_MODELS_FETCH: '1',
-    OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-    OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
-  },
-  stepLimitMs: 90_000,
+  provider,
+  openBackend: () => openBackend('suite'),
+  closeBackend,
+  clientEnv,
+  stepLimitMs,
   messages: {
     reply: (text) => `reply ${text.replaceAll('\n', '\\n')}`,
     slow: 'slow 30',
@@ -95,4 +105,58 @@ describeProvider('opencode_cli', {
     question: { message: 'ask Which colour? | Red | Blue', text: 'Which colour?', options: ['Red', 'Blue'] },
     imitation: 'imitate',
   },
+})
+
+describe('opencode 1.18.33 itself', () => {
+  let backend: TerminalBackend
+  beforeAll(async () => {
+    backend = await openBackend('itself')
+  })
+  afterAll(() => closeBackend(backend))
+
+  async function startReady(): Promise<RunningAgent> {
+    const agent = await RunningAgent.start({ provider, backend, clientEnv, size: { cols: 200, rows: 50 }, stepLimitMs })
+    await agent.waitForReady()
+    return agent
+  }
+
+  test("gives the model the profile's prompt", async () => {
+    await using agent = await startReady()
+    await agent.send('reply seen')
+    await agent.waitForEnd('answered')
+    const withTools = asked.filter((request) => request.tools.length > 0).at(-1)
+    expect(withTools?.systemPrompt).toContain('You are tested.')
+  })
+
+  test('refuses and allows for good as asked', async () => {
+    await using agent = await startReady()
+    await agent.send('tool echo refused')
+    await agent.answer(await agent.waitForQuestion('permission'), 'Reject')
+    await agent.waitForEnd('interrupted')
+    await agent.waitForReady()
+
+    await agent.send('tool echo for good')
+    await agent.answer(await agent.waitForQuestion('permission'), 'Allow always')
+    await agent.waitForEnd('answered')
+    await agent.waitForReady()
+    await agent.send('tool echo for good again\nreply not asked: {result}')
+    await agent.waitForEnd('answered')
+    expect(await agent.loadAnswer()).toMatchObject({ text: 'not asked: for good again\n' })
+  })
+
+  test('takes us with a person who goes on in a new session', async () => {
+    await using agent = await startReady()
+    await agent.send('reply first')
+    await agent.waitForEnd('answered')
+    await agent.waitForReady()
+    await agent.press([{ kind: 'text', text: '/new' }])
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    await agent.press([{ kind: 'key', name: 'Enter' }])
+    await agent.waitForReading('the home view', (reading) => reading.rule === 'home')
+    await agent.send('reply second')
+    await agent.waitForEnd('answered')
+    expect(await agent.loadAnswer()).toMatchObject({ kind: 'exact', text: 'second' })
+    const bound = agent.heard.flatMap((signal) => (signal.kind === 'bound' ? [signal.binding['vendorSessionId']] : []))
+    expect(new Set(bound).size).toBe(2)
+  })
 })

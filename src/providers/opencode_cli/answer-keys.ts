@@ -60,16 +60,20 @@ function answerPermission(answer: string): AnswerPlan {
   }
 }
 
-/** The option for an answer of one's own follows the others. */
+/**
+ * Only what is offered: the field for an answer of one's own opens after its key, and what is typed in the same moment
+ * is lost.
+ */
 function answerQuestion(question: QuestionText, answer: string, shown: readonly string[]): AnswerPlan {
   const wanted = squeeze(answer)
   const labels = question.options.length === shown.length ? question.options : shown
   const number = /^\d{1,2}$/.test(wanted) ? Number(wanted) : 0
   const isNumber = number >= 1 && number <= labels.length
   const index = isNumber ? number - 1 : labels.findIndex((label) => squeeze(label) === wanted)
-  if (index >= digitsMax || labels.length >= digitsMax) return refused('only nine options have a key: use the terminal')
+  if (index >= digitsMax) return refused('only nine options have a key: use the terminal')
   if (index >= 0) return keys(text(String(index + 1)))
-  return keys(text(String(labels.length + 1)), text(answer.replaceAll(/\s+/g, ' ').trim()), key('Enter'))
+  const offered = labels.join(' · ')
+  return refused(`"${answer}" is none of: ${offered}; an answer of your own can be typed in the terminal`)
 }
 
 /** The screen may wrap, cut or put in other words what a permission is for; a question begins with its own words. */

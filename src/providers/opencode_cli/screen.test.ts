@@ -125,7 +125,6 @@ describe('planOpencodeAnswer', () => {
   it.each([
     ['blue', [text('2')]],
     ['1', [text('1')]],
-    ['a dark  green', [text('3'), text('a dark green'), key('Enter')]],
   ])('answers a question with %s', (answer, keys) => {
     expect(planOpencodeAnswer(colour, answer, on('question'))).toEqual({ kind: 'keys', keys })
   })
@@ -139,6 +138,7 @@ describe('planOpencodeAnswer', () => {
     ['a permission that somebody is answering', { ...allow, text: '△ Always allow' }, 'yes', 'permission-always'],
     ['a screen without a question', colour, 'Red', 'completed'],
     ['a question that is only imitated', colour, 'Red', 'imitation'],
+    ['an answer that is not offered', colour, 'a dark green', 'question'],
     ['an empty answer', colour, ' ', 'question'],
   ] as const)('refuses %s', (_, asked, answer, name) => {
     expect(planOpencodeAnswer(asked, answer, on(name)).kind).toBe('refused')
