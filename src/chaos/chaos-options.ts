@@ -17,7 +17,8 @@ export const chaosUsage = `npm run chaos -- [--seed N] [--minutes M] [--agents K
 
 A team of scripted agents exchanges numbered messages and jobs in a home of its own, while servers, connections, agents
 and tmux are killed, frozen and continued around it. At the end a checker that knows nothing of CAO's code reads the
-agents' own records and the database, and says what was lost, doubled or claimed falsely. Linux only.
+agents' own records and the database, and says what was lost, doubled or claimed falsely. Linux only. Needs no root:
+the disk is made full for the server alone, by a limit of one byte on the files it may write (prlimit --fsize).
 
   --seed N      what happens when, and to whom (1); the same seed plans the same run
   --minutes M   how long traffic and faults go on, fractions allowed (1)
