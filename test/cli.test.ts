@@ -115,7 +115,7 @@ describe('cao on a CAO of its own', () => {
     expect(late).toMatchObject({
       code: 12,
       out: '',
-      err: expect.stringMatching(/^Error: no answer: .*cao explain .*\n$/),
+      err: expect.stringMatching(/^Error: no answer in time: .*cao explain .*\n$/),
     })
     const crashed = await run([...words, 'crashed', 'crash 3'])
     expect(crashed).toMatchObject({ code: 11, out: '', err: expect.stringMatching(/^Error: no answer: .*\n$/) })
@@ -222,7 +222,7 @@ describe('cao on a CAO of its own', () => {
       err: expect.any(String),
     })
     expect(launched.err).toMatch(
-      /^message \d+ \w+ \(.*\)\ndeveloper \(scripted\) runs as [0-9a-f]{8} in cao-pane; .*\n$/,
+      /^message \d+ \w+ \(.*\)\ndeveloper \(scripted\) runs as [0-9a-f]{8} in cao-pane; it asks .*\n.*\n$/,
     )
     const { argv } = JSON.parse((await run(['attach', 'pane', '--json'])).out) as { argv: readonly string[] }
     expect(argv).toContain('attach-session')
@@ -291,7 +291,7 @@ describe('cao on a CAO of its own', () => {
     const id = await launch('lasting')
     expect(await run(['server', 'stop'])).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/has ended; agents go on/),
+      out: expect.stringMatching(/has ended; agents that run go on/),
     })
     expect((await findProcesses(world.folder)).some(({ command }) => /scripted-agent/.test(command))).toBe(true)
     expect(await list()).toMatchObject([{ id, life: 'live' }])

@@ -168,6 +168,8 @@ describe('sessions', () => {
       queue_length: 0,
       working_directory: dir,
       program: text,
+      permission_mode: text,
+      limits_not_enforced: [],
       created_at: time,
     })
     const session = {

@@ -59,6 +59,8 @@ export type RecoverOutcome = {
 export type SendInput = {
   readonly body: string
   readonly senderId: string
+  /** How long to wait for its delivery. Units: ms. */
+  readonly waitMs: number
   /** Undefined: raw input, typed as it is. */
   readonly orchestrationType?: OrchestrationType
 }

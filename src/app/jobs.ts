@@ -128,12 +128,8 @@ export class Jobs {
         const { text, source } = end.answer
         this.end(message.jobId, 'answer', { answer: text, failure: undefined, source })
       } else {
-        const why =
-          end.answer.kind === 'none'
-            ? end.answer.why
-            : `the turn ${end.outcome === 'failed' ? 'failed' : 'was interrupted'}`
         const answer = end.answer.kind === 'exact' ? end.answer.text : undefined
-        this.end(message.jobId, 'fail', { answer, failure: why, source: undefined })
+        this.end(message.jobId, 'fail', { answer, failure: describeFailure(end), source: undefined })
       }
     }
   }
@@ -258,8 +254,16 @@ export class Jobs {
       await sleep(clock, Math.min(60_000, job.deadlineAtMs - clock.nowMs()), signal).catch(() => undefined)
       if (signal.aborted || !isJobOpen(this.require(job.id))) return
     }
-    const worker = this.require(job.id).workerId
-    this.end(job.id, 'time_out', failure(`no answer in time; the worker ${worker ?? ''} was left running, look at it`))
+    const { workerId } = this.require(job.id)
+    this.end(job.id, 'time_out', failure(`no answer in time: ${this.#describeWorker(workerId)}`))
+  }
+
+  #describeWorker(workerId: TerminalId | undefined): string {
+    const state = workerId === undefined ? undefined : this.#context.runtimes.get(workerId)?.state
+    if (workerId === undefined || state === undefined) return 'its worker is not running'
+    const doing = { waiting_user_answer: 'waits for an answer', processing: 'is still at work' }[state.status as string]
+    const about = state.detail === undefined ? '' : `: ${state.detail}`
+    return `the worker ${workerId} ${doing ?? `is ${state.status} (${state.reason})`}${about}; it was left running`
   }
 
   #step(id: JobId, step: JobStep, result: JobResult | undefined): Job | undefined {
@@ -282,6 +286,12 @@ export class Jobs {
     events.announce(done.event)
     return done.job
   }
+}
+
+function describeFailure({ outcome, answer, detail }: TurnEnd): string {
+  if (outcome === 'failed') return detail ?? 'the turn failed'
+  if (outcome === 'interrupted') return 'the turn was interrupted'
+  return answer.kind === 'none' ? answer.why : 'the turn has no answer'
 }
 
 /** An assigned worker is told that its answer travels by itself, so that it does not send it twice. */

@@ -20,6 +20,7 @@ import type { Receiver } from '../inbox/receiver.ts'
 import { TurnTracker } from '../inbox/turn-tracker.ts'
 import type { Log } from '../lib/log.ts'
 import type { AnswerOutcome, Key, Provider } from '../providers/provider.ts'
+import { doubtTurns } from '../status/doubted-turn.ts'
 import { type Change, TerminalWatch } from '../status/terminal-watch.ts'
 import type { CoreContext } from './core-context.ts'
 import { terminalDirs } from './terminal-dirs.ts'
@@ -39,6 +40,8 @@ export type TurnEnd = {
   readonly messages: readonly Message[]
   readonly outcome: 'answered' | 'interrupted' | 'failed'
   readonly answer: AnswerOutcome
+  /** What the status said when it ended, as the text of an API error. */
+  readonly detail: string | undefined
 }
 
 export type RuntimeListeners = {
@@ -105,6 +108,7 @@ export class Runtime implements AsyncDisposable {
     await this.read()
     this.#scope.spawn('inbox', (signal) => this.worker.run(signal))
     void this.pane.exited.then((exit) => this.#listeners.onExited(this, exit))
+    this.#scope.spawn('doubt', (signal) => this.#doubtTurns(signal))
     if (isAdopted) this.#scope.spawn('unseen end of turn', (signal) => this.#endUnseenTurn(signal))
   }
 
@@ -219,8 +223,9 @@ export class Runtime implements AsyncDisposable {
   #endTurn(outcome: TurnEnd['outcome'], text: string | undefined, source: Change['evidence']['source']): void {
     const messages = this.#tracker.noteTurnEnded()
     if (messages.length === 0) return
+    const { detail } = this.watch.state
     const report = (answer: AnswerOutcome) =>
-      this.#listeners.onTurnEnded({ terminal: this.row, messages, outcome, answer })
+      this.#listeners.onTurnEnded({ terminal: this.row, messages, outcome, answer, detail })
     if (text !== undefined) report({ kind: 'exact', text, source })
     else this.#scope.spawn('read the answer', async (signal) => report(await this.loadAnswer(signal)))
   }
@@ -248,6 +253,12 @@ export class Runtime implements AsyncDisposable {
     if (answer.kind !== 'exact') return open
     this.#endTurn('answered', answer.text, 'transcript')
     return []
+  }
+
+  #doubtTurns(signal: AbortSignal): Promise<void> {
+    const { hungAfterMs } = this.provider.quirks
+    const loadAnswer = (limit: AbortSignal) => this.loadAnswer(limit)
+    return doubtTurns({ watch: this.watch, clock: this.#context.clock, hungAfterMs, loadAnswer }, signal)
   }
 
   async #endUnseenTurn(signal: AbortSignal): Promise<void> {

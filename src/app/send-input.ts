@@ -8,8 +8,6 @@ import type { SendInput } from './app.ts'
 import { type AppContext, requireRuntime } from './context.ts'
 import { queueMessage } from './mailbox.ts'
 
-/** Until then a sender is kept waiting for proof; the message itself goes on. */
-const inputLimitMs = 60_000
 const namedKeys = [
   'Up',
   'Down',
@@ -48,7 +46,7 @@ export async function sendInput(
     jobId: undefined,
   })
   const isSettled = (now: Message) => !['queued', 'leased', 'typing', 'typed'].includes(now.state)
-  return (await context.ladder.wait(message.id, isSettled, inputLimitMs, waiting.signal)) ?? message
+  return (await context.ladder.wait(message.id, isSettled, input.waitMs, waiting.signal)) ?? message
 }
 
 /** Errors: BAD_REQUEST, BLOCKED. */

@@ -124,6 +124,9 @@ async function failedStart(options: EnsureServerOptions, child: Child, logStart:
   const said = lastSentence(await readLogFrom(serverLog, logStart))
   const how =
     child.code === undefined ? `was not ready after ${startLimitMs / 1000} s` : `ended with code ${child.code}`
+  // A server that stepped back with a reason of its own: that reason, and its code, are the answer.
+  const own = (['BAD_REQUEST', 'CONFLICT'] as const).find((code) => errorTable[code].exitCode === child.code)
+  if (own !== undefined && said !== '') return new AppError(own, `the CAO server did not start: ${said}`)
   const why = said === '' ? '' : ` (${said})`
   return new AppError('SERVER_UNREACHABLE', `the CAO server ${how}${why}; its log is ${serverLog}`)
 }

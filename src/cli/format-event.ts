@@ -56,7 +56,7 @@ export function formatEvent(event: EventBody, label: Label = plainLabel): string
     case 'backend.ready':
       return `${event.backend} is ready (${event.instance_id})`
     case 'backend.lost':
-      return `${event.backend} is gone with ${event.terminal_count} agents: ${cleanLine(event.reason)}`
+      return `${event.backend} is gone with ${event.terminal_count} agent${event.terminal_count === 1 ? '' : 's'}: ${cleanLine(event.reason)}`
     case 'recovery.finished':
       return `after ${event.took_ms} ms all agents are known again: ${event.adopted} adopted, ${event.lost} lost, ${event.failed} failed`
     default:

@@ -64,6 +64,7 @@ export const launchCommand: Command = {
     const client = await context.openClient()
     if (!isHeadless && !isJson) await askBefore(client, params, { options, context })
     const terminal = await client.createSession(params, { signal: context.signal })
+    noteLimits(context, terminal)
     const launched: Launched = { client, context, terminal, isJson }
     if (message === undefined || message === '') return openFor(launched)
     if (!isHeadless) return typeAndOpen(launched, message)
@@ -121,9 +122,16 @@ async function openFor({ client, context, terminal, isJson }: Launched): Promise
     await printJson(context, terminal)
     return 0
   }
-  context.note(`${describe(terminal)}; "cao ls" shows it, "cao shutdown --session ${terminal.session_name}" ends it`)
+  context.note(`${describe(terminal)}; it ${cleanLine(terminal.permission_mode)}`)
+  context.note(`"cao ls" shows it, "cao shutdown --session ${terminal.session_name}" ends it`)
   const { argv } = await client.attachArgv(terminal.id, { signal: context.signal })
   return attachTo(context, argv)
+}
+
+/** What the CLI can not hold its agent to is said aloud. */
+function noteLimits(context: CliContext, { limits_not_enforced }: TerminalBody): void {
+  if (limits_not_enforced.length === 0) return
+  context.note(`its CLI does not enforce the limits of the profile on: ${cleanLine(limits_not_enforced.join(', '))}`)
 }
 
 const describe = ({ id, session_name, agent_profile, provider }: TerminalBody): string =>
@@ -195,6 +203,6 @@ function describeEnd(job: JobBody, { id, session_name }: TerminalBody): AppError
   const why = job.failure === null ? job.state.replace('_', ' ') : cleanLine(job.failure)
   return new AppError(
     codeOfState[job.state] ?? 'WORKER_FAILED',
-    `no answer: ${why}; the agent ${id} is left for you to look at ("cao explain ${id}", "cao shutdown --session ${session_name}")`,
+    `${job.state === 'timed_out' ? '' : 'no answer: '}${why}; look at it with "cao explain ${id}", end it with "cao shutdown --session ${session_name}"`,
   )
 }

@@ -116,7 +116,7 @@ async function stop(context: CliContext, isJson: boolean): Promise<number> {
   else
     await printLine(
       context,
-      isThere ? `the server (pid ${found.file.pid}) has ended; agents go on` : 'no server was running',
+      isThere ? `the server (pid ${found.file.pid}) has ended; agents that run go on` : 'no server was running',
     )
   return 0
 }

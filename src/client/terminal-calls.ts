@@ -51,7 +51,12 @@ export function terminalCalls({ get, patch, post, slowDelete, slowGet, slowPost 
     /** Types a message and answers once it is delivered or refused. */
     sendInput: (
       id: string,
-      params: { message: string; sender_id?: string; orchestration_type?: 'send_message' | 'handoff' | 'assign' },
+      params: {
+        message: string
+        sender_id?: string
+        orchestration_type?: 'send_message' | 'handoff' | 'assign'
+        wait_s?: number
+      },
       how?: CallOptions,
     ) => slowPost<SentBody>(paths.input(id), { body: params }, how),
     pressKey: (id: string, key: string, how?: CallOptions) => post<SuccessBody>(paths.key(id), { body: { key } }, how),

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { deliveryStates, toMessageStatus } from '../domain/delivery.ts'
 import { type Message, messageKinds, orchestrationTypes } from '../domain/message.ts'
 import { messageField, numberField, optionalText, senderField, timeField, toTime } from './fields.ts'
+import { inputWaitMaxS } from './version.ts'
 
 const messageStatuses = ['pending', 'delivered', 'failed'] as const
 export const inboxLimitDefault = 10
@@ -37,6 +38,8 @@ export const inputParams = z.object({
   message: messageField,
   sender_id: senderField,
   orchestration_type: optionalText.pipe(z.enum(orchestrationTypes).optional()),
+  /** How long to wait for the proof before answering with what is known. Units: s. */
+  wait_s: numberField.pipe(z.number().min(0).max(inputWaitMaxS)).default(inputWaitMaxS),
 })
 export const keyParams = z.object({ key: z.string().min(1).max(32) })
 export const inboxQuery = z.object({

@@ -16,6 +16,8 @@ export const bodyBytesMax = 8 * 1024 * 1024
 export const headerBytesMax = 256 * 1024
 /** Longest time for which `GET /jobs/{id}?wait_s=` holds one request open. Units: s. */
 export const jobWaitMaxS = 60
+/** Longest time for which a request to type something is held open. Units: s. */
+export const inputWaitMaxS = 60
 /** Units: s. */
 export const stepTimeoutDefaultS = 600
 /** An assigned job may run over night. Units: s. */

@@ -18,10 +18,11 @@ export function terminalInputRoutes(router: Router, services: Services): void {
     const id = terminalIdOf(c)
     const actor = requireActor(c)
     requireCommand(app, actor, id)
-    const { message, sender_id, orchestration_type } = await readParams(c, inputParams)
+    const { message, sender_id, orchestration_type, wait_s } = await readParams(c, inputParams)
     const senderId = senderOf(actor, sender_id) ?? 'user'
     const kind = orchestration_type === undefined ? {} : { orchestrationType: orchestration_type }
-    return c.json(toSentBody(await app.sendInput(id, { body: message, senderId, ...kind }, clientWaiting(c, services))))
+    const input = { body: message, senderId, waitMs: wait_s * 1_000, ...kind }
+    return c.json(toSentBody(await app.sendInput(id, input, clientWaiting(c, services))))
   })
   router.post('/terminals/:id/key', async (c) => {
     const id = terminalIdOf(c)
