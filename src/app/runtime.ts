@@ -226,16 +226,17 @@ export class Runtime implements AsyncDisposable {
     const { detail } = this.watch.state
     const report = (answer: AnswerOutcome) =>
       this.#listeners.onTurnEnded({ terminal: this.row, messages, outcome, answer, detail })
+    // A screen does not say which turn ended: it is the newest, and an older one would give a false answer.
+    const which = source === 'screen' ? 'newest' : 'ended'
     if (text !== undefined) report({ kind: 'exact', text, source })
-    else this.#scope.spawn('read the answer', async (signal) => report(await this.loadAnswer(signal)))
+    else this.#scope.spawn('read the answer', async (signal) => report(await this.loadAnswer(signal, which)))
   }
 
   /** The exact answer of the last turn, from the provider's records. Errors: none; a failure is an outcome. */
-  async loadAnswer(signal: AbortSignal): Promise<AnswerOutcome> {
+  async loadAnswer(signal: AbortSignal, which: 'ended' | 'newest' = 'ended'): Promise<AnswerOutcome> {
     try {
-      return await this.watch.signals.loadAnswer({
-        signal: AbortSignal.any([signal, AbortSignal.timeout(answerLimitMs)]),
-      })
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(answerLimitMs)])
+      return await this.watch.signals.loadAnswer({ signal: limit }, which)
     } catch (error) {
       return { kind: 'none', why: describe(error) }
     }
@@ -249,7 +250,7 @@ export class Runtime implements AsyncDisposable {
     await this.watch.flushHooks().catch(() => undefined)
     const open = this.#tracker.listInTurn()
     if (open.length === 0) return []
-    const answer = await this.loadAnswer(AbortSignal.timeout(lastRecordLimitMs))
+    const answer = await this.loadAnswer(AbortSignal.timeout(lastRecordLimitMs), 'newest')
     if (answer.kind !== 'exact') return open
     this.#endTurn('answered', answer.text, 'transcript')
     return []
@@ -257,7 +258,7 @@ export class Runtime implements AsyncDisposable {
 
   #doubtTurns(signal: AbortSignal): Promise<void> {
     const { hungAfterMs } = this.provider.quirks
-    const loadAnswer = (limit: AbortSignal) => this.loadAnswer(limit)
+    const loadAnswer = (limit: AbortSignal) => this.loadAnswer(limit, 'newest')
     return doubtTurns({ watch: this.watch, clock: this.#context.clock, hungAfterMs, loadAnswer }, signal)
   }
 

@@ -41,7 +41,7 @@ export type Claim =
   /** Nothing runs and the composer is there. `isStable`: seen unchanged in two captures. */
   | { readonly kind: 'ready'; readonly isStable: boolean }
   /** A turn is running now. */
-  | { readonly kind: 'busy'; readonly reason: 'turn' | 'background' | 'retrying' }
+  | { readonly kind: 'busy'; readonly reason: 'turn' | 'background' | 'retrying' | 'hung' }
   | { readonly kind: 'turn_started' }
   | { readonly kind: 'turn_ended'; readonly outcome: TurnOutcome; readonly answer: string | undefined }
   | { readonly kind: 'waiting'; readonly reason: WaitingReason; readonly question: QuestionText }

@@ -156,8 +156,11 @@ export type SignalContext = {
 export interface ProviderSignals extends AsyncDisposable {
   /** A hook event from the spool, in order. Unknown or unparsable ones are dropped with a trace. */
   handleHook(event: HookEvent): void
-  /** The exact answer of the last ended turn. Re-reads until settled, within the wait. */
-  loadAnswer(waiting: Waiting): Promise<AnswerOutcome>
+  /**
+   * The exact answer of the last ended turn, or of the newest one even when nothing told of its end yet. Re-reads until
+   * settled, within the wait.
+   */
+  loadAnswer(waiting: Waiting, which?: 'ended' | 'newest'): Promise<AnswerOutcome>
   /** Whether the agent's records hold a user message that contains `token`; unknown when they can not be read. */
   findAccepted(token: MessageToken, waiting: Waiting): Promise<'yes' | 'no' | 'unknown'>
 }

@@ -21,7 +21,7 @@ export function createScriptedProvider(options: ScriptedProviderOptions): Provid
     quirks: {
       settleMs: 0,
       startupLimitMs: 15_000,
-      hungAfterMs: 120_000,
+      hungAfterMs: 15_000,
       submit: [{ kind: 'key', name: 'Enter' }],
       interrupt: [{ kind: 'key', name: 'Escape' }],
       clear: [{ kind: 'key', name: 'C-u' }],

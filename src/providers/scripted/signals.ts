@@ -39,19 +39,18 @@ export class ScriptedSignals implements ProviderSignals {
     }
     const raw = `${event.name} ${event.file}`
     if (signal.kind === 'accepted') {
-      // From here on "the last turn" is another one, whatever becomes of it.
-      this.#endedTurn = undefined
       return emit({ kind: 'accepted', source: 'hook', text: signal.text, atMs: signal.atMs, raw })
     }
     this.#endedTurn = signal.endedTurn ?? this.#endedTurn
     emit({ kind: 'claim', source: 'hook', claim: signal.claim, atMs: signal.atMs, raw })
   }
 
-  async loadAnswer(waiting: Waiting): Promise<AnswerOutcome> {
+  async loadAnswer(waiting: Waiting, which: 'ended' | 'newest' = 'ended'): Promise<AnswerOutcome> {
     if (this.#binding === undefined) return { kind: 'none', why: 'the conversation of this terminal is not known' }
+    const wanted = which === 'ended' ? this.#endedTurn : undefined
     for (;;) {
       const record = await loadRecord(this.#binding.transcript)
-      const turn = record.kind === 'read' ? findTurn(record.lines, this.#endedTurn) : undefined
+      const turn = record.kind === 'read' ? findTurn(record.lines, wanted) : undefined
       if (turn?.kind === 'answered') return { kind: 'exact', text: turn.text, source: 'transcript' }
       if (turn?.kind === 'ended') return { kind: 'none', why: `the turn has no answer: ${turn.how}` }
       if (waiting.signal.aborted || !(await this.#pause(waiting))) {
