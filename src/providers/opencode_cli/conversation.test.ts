@@ -160,6 +160,14 @@ describe('stepConversation', () => {
     expect(tells.map((tell) => (tell.kind === 'claim' ? tell.claim.kind : tell.kind))).toEqual(['waiting'])
   })
 
+  it('tells a message once, however often its text comes', () => {
+    const info = { id: 'msg_u', sessionID: ours, role: 'user' }
+    const part = { type: 'text', text: 'hello', id: 'prt_1', messageID: 'msg_u', sessionID: ours }
+    const message = event('message.updated', { sessionID: ours, info })
+    const text = event('message.part.updated', { sessionID: ours, part })
+    expect(run(resting(ours), message, text, message, text).tells).toEqual([accepted('hello')])
+  })
+
   it('asks the next of several permissions when the first is closed', () => {
     const { tells } = run(
       resting(ours),

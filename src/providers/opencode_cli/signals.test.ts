@@ -208,7 +208,8 @@ describe('the channels of opencode', () => {
 
   it('read the exact answer, waiting for a turn that is not written yet', async () => {
     const signals = open('ses_1')
-    vendor.messages = [user('do it')]
+    const running = assistant(undefined, '  exact')
+    vendor.messages = [user('do it'), { ...running, info: { ...running.info, time: { created: 1 } } }]
     const answer = signals.loadAnswer(waiting())
     setTimeout(() => {
       vendor.messages = [user('do it'), assistant('stop', '  exact\n\ntext ')]
