@@ -48,7 +48,7 @@ export function messageState(world: TestWorld, id: number, state: string, limitM
 }
 
 export function endedJob(world: TestWorld, id: string): Promise<JobBody> {
-  return until(`the end of ${id}`, 40_000, async () => {
+  return until(`the end of ${id}`, 60_000, async () => {
     const job = await world.client.getJob(id)
     return job.is_open ? undefined : job
   })

@@ -280,6 +280,10 @@ export class Runtime implements AsyncDisposable {
       if (status === 'processing' || status === 'error') return
       await sleep(clock, 250, signal)
     }
+    if (this.#tracker.listInTurn().length === 0) return
+    const claim = { kind: 'turn_ended', outcome: 'answered', answer: undefined } as const
+    this.watch.addEvidence('screen', claim, 'at rest after a time in which nobody looked')
+    // Where the status knew of an end already, the messages of this turn still want theirs.
     if (this.#tracker.listInTurn().length > 0) this.#endTurn('answered', undefined, 'screen')
   }
 
