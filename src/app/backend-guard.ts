@@ -40,6 +40,11 @@ export class BackendGuard {
     return this.#starts.run(async () => this.#facts ?? (await this.#start()))
   }
 
+  /** A call found nobody there, sooner than its death was told: it is looked for again, and started where it is gone. */
+  async renew(): Promise<void> {
+    await this.#starts.run(() => this.#start())
+  }
+
   async #start(): Promise<BackendFacts> {
     const { clock, store, events } = this.#context
     using limit = deadlineSignal(clock, startLimitMs, `the ${this.#backend.name} server`)

@@ -84,6 +84,11 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
       }),
     ),
   )
+  stack.use(
+    backend.onAnswering((isAnswering) => {
+      for (const runtime of context.runtimes.values()) runtime.watch.noteAnswering(isAnswering)
+    }),
+  )
   stack.defer(() => closeRuntimes(context))
 
   const outbox = new Outbox(context)

@@ -55,7 +55,8 @@ export async function noteLost(context: AppContext, terminal: Terminal, reason: 
     lapseTyping(context, terminal.id, `the agent was lost (${reason})`)
     tellOfCutTurn(context, cut, `the agent was lost (${reason})`)
   }
-  await closeRuntime(context, terminal.id, { destroy: false })
+  // What ignores the end of its terminal would work on beside the one that takes its conversation up.
+  await closeRuntime(context, terminal.id, { destroy: true })
 }
 
 async function closeRuntime(

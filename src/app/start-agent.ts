@@ -1,6 +1,6 @@
 /** Puts a planned agent into a pane and begins to watch it. Undone as a whole when anything after the pane fails. */
 import { deadlineSignal, type Waiting } from '../async/wait.ts'
-import type { BackendTerminal } from '../backend/backend.ts'
+import type { BackendTerminal, OpenOutcome, OpenPlan } from '../backend/backend.ts'
 import { AppError } from '../domain/errors.ts'
 import type { LifeStep, Terminal } from '../domain/terminal.ts'
 import { bottomLines } from '../screen/snapshot.ts'
@@ -30,24 +30,22 @@ export type StartedAgent = { readonly runtime: Runtime; readonly undo: AsyncDisp
 
 /** Returns the runtime of an agent that runs and is not yet known to be ready; disposing `undo` ends it again. */
 export async function startAgent(context: AppContext, options: StartAgent, waiting: Waiting): Promise<StartedAgent> {
-  const { store, backend, clock, guard, runtimes } = context
+  const { store, clock, guard, runtimes } = context
   const { row, plan, place, resolved, undoStep } = options
   await using stack = new AsyncDisposableStack()
   await writePlannedFiles(plan)
   await guard.ensure()
   using limit = deadlineSignal(clock, openLimitMs, `a pane for ${resolved.profile.name}`, waiting.signal)
-  const outcome = await backend.open(
-    {
-      terminalId: row.id,
-      sessionName: row.sessionName,
-      windowName: row.name,
-      argv: plan.argv,
-      cwd: resolved.cwd,
-      env: { ...resolved.clientEnv, ...resolved.extraEnv, ...plan.env, ...place.identity },
-      size: paneSize,
-    },
-    limit,
-  )
+  const open = {
+    terminalId: row.id,
+    sessionName: row.sessionName,
+    windowName: row.name,
+    argv: plan.argv,
+    cwd: resolved.cwd,
+    env: { ...resolved.clientEnv, ...resolved.extraEnv, ...plan.env, ...place.identity },
+    size: paneSize,
+  }
+  const outcome = await openOnLivingBackend(context, open, limit)
   if (outcome.kind === 'refused') {
     throw new AppError('LAUNCH_FAILED', `${resolved.provider.title} did not start: ${outcome.detail}`)
   }
@@ -59,6 +57,27 @@ export async function startAgent(context: AppContext, options: StartAgent, waiti
   runtimes.set(row.id, runtime)
   await runtime.start(false)
   return { runtime, undo: stack.move() }
+}
+
+/**
+ * The backend may have died a moment ago, and nobody knows it yet: then it is started, and the pane is asked for once
+ * more. What the first try may have left is ended before.
+ */
+async function openOnLivingBackend(context: AppContext, plan: OpenPlan, waiting: Waiting): Promise<OpenOutcome> {
+  const { backend, guard, log } = context
+  try {
+    return await backend.open(plan, waiting)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'BACKEND_GONE') throw error
+    log.write('warn', 'backend gone at a launch; looked for again', { terminalId: plan.terminalId, why: error.message })
+    await guard.renew()
+    const stray = (await backend.list(waiting)).find((each) => each.terminalId === plan.terminalId)
+    if (stray !== undefined) {
+      await using pane = backend.attach(plan.terminalId, stray.pane)
+      await pane.destroy({ graceMs: 0 }, waiting)
+    }
+    return backend.open(plan, waiting)
+  }
 }
 
 /** The undo of everything after the pane was made; its end is then no exit of the agent's own. */

@@ -90,9 +90,9 @@ export class Stage {
     return join(this.parts.world.layout.runDir, 'tmux.sock')
   }
 
-  /** Of the tmux server, from the note beside its socket. */
+  /** Of the tmux server, from the backend's note of it. */
   get tmuxPid(): number | undefined {
-    const text = readIfThere(`${this.tmuxSocket}.server.json`)
+    const text = readIfThere(join(this.parts.world.layout.home, 'tmux-server.json'))
     if (text === '') return undefined
     const value: unknown = JSON.parse(text)
     const pid = typeof value === 'object' && value !== null && 'pid' in value ? value.pid : undefined

@@ -1,4 +1,4 @@
-/** The backend of this version: a private tmux server. */
+/** The backend of this version: a private tmux server, or the one that CAO_TMUX_SOCKET names. */
 import { randomBytes } from 'node:crypto'
 import { systemClock } from '../async/clock-system.ts'
 import type { TerminalBackend } from '../backend/backend.ts'
@@ -7,7 +7,7 @@ import type { Log } from '../lib/log.ts'
 import type { ServerConfig } from './server-config.ts'
 
 export function createBackend(config: ServerConfig, log: Log): TerminalBackend {
-  const { layout, env, tempDir } = config
+  const { layout, env, tempDir, tmuxSocket } = config
   return createTmuxBackend({
     clock: systemClock,
     log,
@@ -16,5 +16,6 @@ export function createBackend(config: ServerConfig, log: Log): TerminalBackend {
     terminalsDir: layout.terminalsDir,
     env,
     tempDir,
+    ...(tmuxSocket === undefined ? {} : { socketPath: tmuxSocket }),
   })
 }

@@ -149,6 +149,12 @@ export class TerminalWatch implements AsyncDisposable {
     await this.#spool?.flush()
   }
 
+  /** The backend has fallen silent: nothing is known until it is seen again. When it answers, the screen is looked at. */
+  noteAnswering(isAnswering: boolean): void {
+    if (isAnswering) this.#schedule.nudge()
+    else this.addEvidence('process', { kind: 'backend_silent' }, 'the backend does not answer')
+  }
+
   /** Adds evidence that does not come from reading: launch, exit, loss. */
   addEvidence(source: EvidenceSource, claim: Claim, raw: string): void {
     this.#reduce({ source, claim, atMs: this.#options.clock.nowMs(), raw })

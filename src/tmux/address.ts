@@ -12,6 +12,10 @@ export type ServerAddress = {
   readonly confPath: string
   /** Environment of tmux itself: nothing of the launching user's but what `scrubEnvironment` lets through. */
   readonly env: Readonly<Record<string, string>>
+  /**
+   * Where it is noted which process our server is. Not beside the socket, so that it survives the removal of that directory.
+   */
+  readonly recordPath: string
   /** Session that is never killed and that our control client is attached to. */
   readonly keeperSession: string
 }

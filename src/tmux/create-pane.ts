@@ -26,6 +26,11 @@ export type CreateRequest = {
   readonly size: { readonly cols: number; readonly rows: number }
   /** User option and value that mark the pane as ours. */
   readonly tag: { readonly option: string; readonly value: string }
+  /**
+   * The server is ours: a global `window-size manual`, which ends tmux 3.3a to 3.6 at the next creation, is set back in
+   * the same step, whoever set it. On a server of somebody else it is looked at before (`checkForeignServer`).
+   */
+  readonly isOwnServer: boolean
   /** Shell command that gets a copy of all output; it must keep reading. */
   readonly sink: string
   readonly timeoutMs?: number
@@ -47,8 +52,10 @@ export type CreateOutcome =
 
 const idsFormat = '#{pane_id} #{window_id} #{session_id} #{pane_pid}'
 
-/** The five commands of a creation; `nonce` is the window's name until the last of them. */
-export function createLine(request: CreateRequest, nonce: string): string {
+const resetWindowSize = 'set-option -g -w window-size latest'
+
+/** The commands of a creation, the one that prints the ids first or, on our own server, second; `nonce` is the window's name until the last of them. */
+export function createCommands(request: CreateRequest, nonce: string): readonly string[] {
   assertSessionName(request.session)
   const target = namedWindowTarget(request.session, nonce)
   const { cols, rows } = request.size
@@ -58,22 +65,34 @@ export function createLine(request: CreateRequest, nonce: string): string {
   const env = Object.entries(request.env).map(([name, value]) => ` -e ${quote(`${name}=${value}`)}`)
   const argv = request.argv.map(quote).join(' ')
   return [
+    ...(request.isOwnServer ? [resetWindowSize] : []),
     `${where} -c ${quote(escapeFormat(request.cwd))}${env.join('')} -- ${argv}`,
+    ...(request.isOwnServer ? [] : guestOptions(request, target)),
     // Also makes the window's size its own (window-size manual), so that a person's client can not shrink it.
     `resize-window -t ${target} -x ${cols} -y ${rows}`,
     `set-option -p -t ${target} ${quote(request.tag.option)} ${quote(request.tag.value)}`,
     `pipe-pane -O -t ${target} ${quote(escapeFormatAndTime(request.sink))}`,
     `rename-window -t ${target} -- ${quote(escapeFormat(request.windowName))}`,
-  ].join(' ; ')
+  ]
+}
+
+/** On somebody else's server, whose global options are not touched: what our own pane, window and session need. */
+function guestOptions({ isFirst, session }: CreateRequest, target: string): string[] {
+  return [
+    ...(isFirst ? [`set-option -t ${quote(`=${session}:`)} destroy-unattached off`] : []),
+    `set-option -p -t ${target} remain-on-exit on`,
+    `set-option -w -t ${target} automatic-rename off`,
+    `set-option -w -t ${target} allow-rename off`,
+  ]
 }
 
 /** Creates the pane. What fails half-way is undone; after `timed-out` the caller finds what came of it by the tag. */
 export async function createPane(runner: Runner, request: CreateRequest): Promise<CreateOutcome> {
-  const line = createLine(request, makeNonce())
+  const commands = createCommands(request, makeNonce())
   const timeout = request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }
-  const outcome = await runner.run(line, { replies: 5, ...timeout })
+  const outcome = await runner.run(commands.join(' ; '), { replies: commands.length, ...timeout })
   if (outcome.kind !== 'replied') return outcome
-  const [first] = outcome.replies
+  const first = outcome.replies[request.isOwnServer ? 1 : 0] ?? outcome.replies.at(-1)
   const text = replyText(first)
   if (first?.ok !== true) return judgeRefusal(text)
   const match = /^(%\d+) (@\d+) (\$\d+) (\d+)$/.exec(text)

@@ -29,6 +29,8 @@ export type InputTarget = {
    * at %0 when a server does. Letters, digits, - and _ only.
    */
   readonly tag: { readonly option: string; readonly value: string }
+  /** Process that the pane was made with: after a respawn by a person the pane is not ours any more, and counts as gone. */
+  readonly pid?: number
 }
 
 /** One line that runs `commands` only when the pane is the tagged one, lives and takes input, and prints what it found. */
@@ -45,9 +47,12 @@ export function guardedInputLine(
   return `if-shell -F -t ${pane} ${tagCondition(target)} ${quote(checked)} ${quote(refuse('gone'))}`
 }
 
-function tagCondition({ tag }: InputTarget): string {
+function tagCondition({ tag, pid }: InputTarget): string {
   assert(/^@[a-z0-9_]+$/.test(tag.option) && /^[A-Za-z0-9_-]+$/.test(tag.value), 'a tag is a plain word')
-  return quote(`#{==:#{${tag.option}},${tag.value}}`)
+  const isTagged = `#{==:#{${tag.option}},${tag.value}}`
+  if (pid === undefined) return quote(isTagged)
+  assert(Number.isSafeInteger(pid), 'a process id is a whole number')
+  return quote(`#{&&:${isTagged},#{==:#{pane_pid},${pid}}}`)
 }
 
 /** Ends the pane, when it is the tagged one. `done` or `gone`; its processes get HUP. */
@@ -104,6 +109,12 @@ export type Stroke = { readonly kind: 'key'; readonly name: string } | { readonl
 
 export type PressOutcome = InputOutcome | { readonly kind: 'unknown-key'; readonly name: string }
 
+/** With synchronize-panes on, keys would go to the other panes of the window too: an Enter there may send somebody's draft. */
+function aloneInPane(pane: string, commands: readonly string[]): string[] {
+  const option = 'synchronize-panes'
+  return [`set-option -p -t ${pane} ${option} off`, ...commands, `set-option -p -u -t ${pane} ${option}`]
+}
+
 /** Presses keys and types texts in order, as one command. A name that tmux might type literally is refused before anything is sent. */
 export async function pressKeys(
   runner: Runner,
@@ -121,5 +132,5 @@ export async function pressKeys(
       commands.push(`send-keys -l -t ${pane} -- ${quote(stroke.text)}`)
     }
   }
-  return runGuarded(runner, guardedInputLine(target, commands), timeoutMs)
+  return runGuarded(runner, guardedInputLine(target, aloneInPane(pane, commands)), timeoutMs)
 }

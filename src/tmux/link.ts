@@ -9,12 +9,24 @@ import { SignalLatch } from '../async/signal-latch.ts'
 import { Emitter } from '../lib/emitter.ts'
 import type { Log } from '../lib/log.ts'
 import type { ServerAddress } from './address.ts'
-import { type ConnectionOptions, type OpenOutcome, openConnection, type TmuxConnection } from './connection.ts'
+import {
+  type ConnectionOptions,
+  connectionLimits,
+  type OpenOutcome,
+  openConnection,
+  type TmuxConnection,
+} from './connection.ts'
 import type { ControlNotification } from './control-parser.ts'
 import type { ClosedReason, Runner, RunOptions, RunOutcome } from './runner.ts'
 import type { BufferEncoding } from './show-buffer.ts'
 
-export const linkLimits = { retryFirstMs: 50, retryLastMs: 5_000, fallbackConcurrencyMax: 4 } as const
+export const linkLimits = {
+  retryFirstMs: 50,
+  retryLastMs: 5_000,
+  /** Short-lived connections at the same time; further commands wait for one to end. */
+  fallbackConcurrencyMax: 4,
+  fallbackWaitingMax: 256,
+} as const
 
 export type LinkEvent =
   | { readonly kind: 'up' }
@@ -33,6 +45,7 @@ export class TmuxLink implements Runner, AsyncDisposable {
   #connection: TmuxConnection | undefined
   #encoding: BufferEncoding = 'raw'
   #fallbacks = 0
+  readonly #waiting: (() => void)[] = []
   readonly onEvent: (listener: (event: LinkEvent) => void) => Disposable
 
   private constructor(options: LinkOptions) {
@@ -74,6 +87,11 @@ export class TmuxLink implements Runner, AsyncDisposable {
     return this.#runAlone(line, options)
   }
 
+  /** Ends the process of the connection without a word, and connects anew: it may hold up a server that wants to end. */
+  dropConnection(why: string): void {
+    this.#connection?.abandon(why)
+  }
+
   /** Ends the connection and stops trying. Needed before the server is stopped. */
   async [Symbol.asyncDispose](): Promise<void> {
     const connection = this.#connection
@@ -84,16 +102,29 @@ export class TmuxLink implements Runner, AsyncDisposable {
   }
 
   async #runAlone(line: string, options: RunOptions): Promise<RunOutcome> {
-    if (this.#fallbacks >= linkLimits.fallbackConcurrencyMax) return { kind: 'overloaded', pending: this.#fallbacks }
+    if (this.#fallbacks >= linkLimits.fallbackConcurrencyMax) {
+      const pending = this.#waiting.length
+      if (pending >= linkLimits.fallbackWaitingMax) return { kind: 'overloaded', pending }
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+      if (this.#connection?.isOpen === true) {
+        this.#waiting.shift()?.()
+        return this.#connection.run(line, options)
+      }
+    }
     this.#fallbacks++
     try {
       const opened = await openConnection(this.#options)
-      if (opened.kind === 'not-open') return { kind: 'closed', reason: { kind: 'lost', detail: opened.detail } }
+      if (opened.kind === 'not-open') {
+        const { why, detail } = opened
+        if (why === 'timed-out') return { kind: 'timed-out', waitedMs: connectionLimits.openTimeoutMs, what: 'attach' }
+        return { kind: 'closed', reason: { kind: 'lost', detail } }
+      }
       await using connection = opened.connection
       this.#encoding = connection.bufferEncoding
       return await connection.run(line, options)
     } finally {
       this.#fallbacks--
+      this.#waiting.shift()?.()
     }
   }
 

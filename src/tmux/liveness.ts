@@ -40,7 +40,8 @@ export async function probeLiveness(
   const result = await runProgram({
     clock,
     file: address.tmux,
-    args: [...existingServerArgs(address), 'display-message', '-p', factsFormat],
+    // A server of somebody else has our instance in an option of the keeper; where that is missing the rest is printed still.
+    args: [...existingServerArgs(address), 'display-message', '-p', '-t', `=${address.keeperSession}:`, factsFormat],
     env: address.env,
     timeoutMs: probeTimeoutMs,
   })

@@ -92,6 +92,7 @@ describe('creating panes', () => {
           env: { MARK: id },
           size: { cols: 80, rows: 24 },
           tag: { option: tagOption, value: id },
+          isOwnServer: true,
           sink: `exec cat >> '${tmux.dir}/${id}.log'`,
         }),
       ),
@@ -122,6 +123,7 @@ describe('creating panes', () => {
       env: {},
       size: { cols: 80, rows: 24 },
       tag: { option: tagOption, value: 'y' },
+      isOwnServer: true,
       sink: 'exec cat >/dev/null',
     }
     expect(await createPane(tmux.connection, request)).toEqual({ kind: 'session-exists' })

@@ -42,9 +42,9 @@ export type ListOutcome =
   | Unavailable
 
 /** All panes of the server with their facts and tags. One unreadable line fails the whole: a list with holes would look like deaths. */
-export async function listPanes(runner: Runner, tagOption: string): Promise<ListOutcome> {
+export async function listPanes(runner: Runner, tagOption: string, timeoutMs?: number): Promise<ListOutcome> {
   const line = `display-message -p '#{${instanceOption}}' ; list-panes -a -F ${quote(paneFormat(tagOption))}`
-  const outcome = await runner.run(line, { replies: 2 })
+  const outcome = await runner.run(line, { replies: 2, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
   if (outcome.kind !== 'replied') return outcome
   const failure = failureText(outcome.replies)
   if (failure !== undefined) return { kind: 'failed', detail: failure }

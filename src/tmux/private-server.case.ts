@@ -28,6 +28,7 @@ export function makeAddress(dir: string): ServerAddress {
     tmux: 'tmux',
     socketPath: join(dir, 's'),
     confPath: join(dir, 'tmux.conf'),
+    recordPath: join(dir, 'server.json'),
     env: scrubEnvironment({ PATH: process.env['PATH'], HOME: dir }),
     keeperSession: 'keeper',
   }
@@ -73,6 +74,7 @@ export async function startPrivateServer(): Promise<PrivateServer> {
         env: {},
         size: { cols: 80, rows: 24 },
         tag: { option: tagOption, value: 'x' },
+        isOwnServer: true,
         sink: `exec cat >> '${dir.path}/out.log'`,
         ...more,
       })

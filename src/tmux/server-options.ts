@@ -45,6 +45,20 @@ export const serverOptions: readonly ServerOption[] = [
   { scope: 'window', name: 'monitor-bell', value: 'off' },
 ]
 
+const unlessDead = (command: string): string => `if-shell -F '#{pane_dead}' '' ${quote(command)}`
+
+/**
+ * A paste into a dead pane ends tmux 3.2a and 3.3a, and a person's own key does it too: the keys that paste look first.
+ * Source: tmux list-keys, all bindings with paste-buffer in them.
+ */
+export const guardedBindings: readonly string[] = [
+  `bind-key -T prefix ] ${unlessDead('paste-buffer -p')}`,
+  `bind-key -T prefix = choose-buffer -Z ${quote(unlessDead("paste-buffer -p -b '%%'"))}`,
+  `bind-key -T root MouseDown2Pane select-pane -t = \\; ${unlessDead(
+    `if-shell -F '#{||:#{pane_in_mode},#{mouse_any_flag}}' 'send-keys -M' 'paste-buffer -p'`,
+  )}`,
+]
+
 const scopeFlags: Readonly<Record<OptionScope, string>> = { server: '-s', session: '-g', window: '-wg' }
 
 export function setOptionCommand(option: ServerOption): string {

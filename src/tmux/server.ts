@@ -6,16 +6,23 @@
  * where systemd is there, our cgroup. Any number of concurrent starts give one server: tmux locks
  * beside its socket, the keeper session exists once, the first writer names the instance.
  */
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../async/clock.ts'
 import { sleep } from '../async/wait.ts'
 import { addressArgs, existingServerArgs, type ServerAddress } from './address.ts'
+import { ensureGuestKeeper, isForeignServer } from './foreign.ts'
 import { instanceOption, type Liveness, probeLiveness, type ServerFacts } from './liveness.ts'
 import { type ProcessIdentity, readProcessIdentity, signalProcess } from './process-identity.ts'
 import { quote } from './quote.ts'
 import { type ProgramResult, runProgram } from './run-program.ts'
-import { configurationText, essentialOptions, serverOptions, setOptionCommand } from './server-options.ts'
+import {
+  configurationText,
+  essentialOptions,
+  guardedBindings,
+  serverOptions,
+  setOptionCommand,
+} from './server-options.ts'
 import { readServerRecord, removeServerRecord, writeServerRecord } from './server-record.ts'
 import { ensurePrivateDirectory } from './socket-path.ts'
 
@@ -26,12 +33,22 @@ export const serverLimits = {
   killedGraceMs: 2_000,
   socketReturnMs: 2_000,
   pollMs: 20,
+  /** A server that has turned everybody away for this long never comes back; one on its way out needs far less. */
+  wedgedAfterMs: 12_000,
+  refusedPauseMs: 100,
 } as const
 
 export type RunningServer = { readonly facts: ServerFacts; readonly identity: ProcessIdentity }
 
 export type EnsureOutcome =
-  | ({ readonly kind: 'running'; readonly wasStarted: boolean } & RunningServer)
+  | ({
+      readonly kind: 'running'
+      readonly wasStarted: boolean
+      /** Somebody else's server: only our own sessions, windows and panes are touched there. */
+      readonly isForeign: boolean
+      /** What tmux said against parts of the start that we can do without; empty when nothing. */
+      readonly complaints: string
+    } & RunningServer)
   /** It can not be told whether a server is there; nothing was started. */
   | { readonly kind: 'unknown'; readonly why: string; readonly detail: string }
   | { readonly kind: 'failed'; readonly detail: string }
@@ -51,30 +68,73 @@ export async function ensureServer(options: EnsureOptions): Promise<EnsureOutcom
   if (check.kind === 'unsafe') return { kind: 'failed', detail: check.detail }
   let liveness = await probeLiveness(clock, address, readServerRecord(address))
   if (liveness.kind === 'unknown' && liveness.why === 'socket-removed') liveness = await recreateSocket(clock, address)
+  if (liveness.kind === 'unknown' && liveness.why === 'refusing') liveness = await outwaitRefusal(clock, address)
   if (liveness.kind === 'unknown') return liveness
+  if (liveness.kind === 'present' && (await isForeignServer(clock, address))) return joinForeign(options)
   const wasStarted = liveness.kind === 'absent'
   const first = wasStarted ? await startServer(options) : undefined
   if (wasStarted) liveness = await probeLiveness(clock, address)
   if (liveness.kind !== 'present') return { kind: 'failed', detail: `${describeResult(first)}; ${liveness.detail}` }
-  return verify(options, liveness.facts, wasStarted)
+  return verify(options, liveness.facts, first)
+}
+
+/** A server on its way out refuses for a moment; one that goes on refusing is wedged for good and ended, when it is the recorded one. */
+async function outwaitRefusal(clock: Clock, address: ServerAddress): Promise<Liveness> {
+  const record = readServerRecord(address)
+  const deadlineMs = clock.monotonicMs() + serverLimits.wedgedAfterMs
+  for (;;) {
+    const liveness = await probeLiveness(clock, address, record)
+    if (liveness.kind !== 'unknown' || liveness.why !== 'refusing') return liveness
+    if (clock.monotonicMs() >= deadlineMs) break
+    await sleep(clock, serverLimits.refusedPauseMs)
+  }
+  if (record === undefined || record.isForeign) return probeLiveness(clock, address, record)
+  await signalProcess(clock, record, 'SIGKILL')
+  await waitGone(clock, record, serverLimits.killedGraceMs)
+  return probeLiveness(clock, address, record)
+}
+
+async function joinForeign(options: EnsureOptions): Promise<EnsureOutcome> {
+  const { clock, address } = options
+  const refusal = await ensureGuestKeeper(clock, address, options.instance)
+  if (refusal !== undefined) return { kind: 'failed', detail: refusal }
+  return takeRunning(options, { wasStarted: false, isForeign: true, complaints: '' })
 }
 
 /** Applies the sequence once more where an option is off (another program changed it), then judges by reading back. */
-async function verify(options: EnsureOptions, facts: ServerFacts, wasStarted: boolean): Promise<EnsureOutcome> {
+async function verify(
+  options: EnsureOptions,
+  facts: ServerFacts,
+  first: ProgramResult | undefined,
+): Promise<EnsureOutcome> {
   const { clock, address } = options
+  let started = first
   let wrong = await findWrongOptions(clock, address)
   if (wrong.length > 0 || facts.instance === '') {
-    await startServer(options)
+    started = await startServer(options)
     wrong = await findWrongOptions(clock, address)
   }
   if (wrong.length > 0) return { kind: 'failed', detail: `tmux does not keep these settings: ${wrong.join(', ')}` }
+  return takeRunning(options, { wasStarted: first !== undefined, isForeign: false, complaints: complaintsOf(started) })
+}
+
+/** What tmux says when another start came first is no complaint. */
+function complaintsOf(result: ProgramResult | undefined): string {
+  const lines = result?.kind === 'exited' ? result.stderr.split('\n') : []
+  return lines.filter((line) => line.trim() !== '' && !/^(duplicate session|already set): /.test(line)).join('; ')
+}
+
+async function takeRunning(
+  { clock, address }: EnsureOptions,
+  found: { readonly wasStarted: boolean; readonly isForeign: boolean; readonly complaints: string },
+): Promise<EnsureOutcome> {
   const liveness = await probeLiveness(clock, address)
   const identity = liveness.kind === 'present' ? await readProcessIdentity(clock, liveness.facts.pid) : undefined
   if (liveness.kind !== 'present' || identity === undefined) {
     return { kind: 'failed', detail: 'the tmux server ended right after its start' }
   }
-  writeServerRecord(address, { ...identity, instance: liveness.facts.instance })
-  return { kind: 'running', wasStarted, facts: liveness.facts, identity }
+  writeServerRecord(address, { ...identity, instance: liveness.facts.instance, isForeign: found.isForeign })
+  return { kind: 'running', ...found, facts: liveness.facts, identity }
 }
 
 /** The whole start as one sequence; harmless on a server that runs. Its exit status says nothing. */
@@ -84,6 +144,7 @@ export function startSequence(address: ServerAddress, instance: string): string[
     ['set-option', '-s', 'exit-empty', 'off'],
     ['if-shell', '-F', '1', `set-option -so ${instanceOption} ${quote(instance)}`],
     ...serverOptions.map((option) => ['if-shell', '-F', '1', setOptionCommand(option)]),
+    ...guardedBindings.map((binding) => ['if-shell', '-F', '1', binding]),
     ['new-session', '-d', '-s', address.keeperSession, '-x', '80', '-y', '24', '--', 'sleep', '2147483647'],
   ]
   return commands.flatMap((command, index) => (index === 0 ? command : [';', ...command]))
@@ -91,6 +152,7 @@ export function startSequence(address: ServerAddress, instance: string): string[
 
 async function startServer(options: EnsureOptions): Promise<ProgramResult> {
   const { clock, address } = options
+  mkdirSync(dirname(address.confPath), { recursive: true, mode: 0o700 })
   writeFileSync(address.confPath, configurationText, { mode: 0o600 })
   const tmuxArgs = [...addressArgs(address), ...startSequence(address, options.instance)]
   const timeoutMs = serverLimits.startTimeoutMs
@@ -131,14 +193,17 @@ async function findWrongOptions(clock: Clock, address: ServerAddress): Promise<s
  * Has the recorded server make its socket again after somebody removed it, and probes it.
  * Source: tmux(1), SIGUSR1.
  */
-export async function recreateSocket(clock: Clock, address: ServerAddress): Promise<Liveness> {
-  const record = readServerRecord(address)
+export async function recreateSocket(clock: Clock, address: ServerAddress, known?: ProcessIdentity): Promise<Liveness> {
+  const record = known ?? readServerRecord(address)
   if (record === undefined) return { kind: 'unknown', why: 'socket-removed', detail: 'no record of the server process' }
+  // The directory may have gone with it.
+  mkdirSync(dirname(address.socketPath), { recursive: true, mode: 0o700 })
   if ((await signalProcess(clock, record, 'SIGUSR1')) === 'gone') return probeLiveness(clock, address, record)
   const deadlineMs = clock.monotonicMs() + serverLimits.socketReturnMs
   for (;;) {
     const liveness = await probeLiveness(clock, address, record)
-    if (liveness.kind === 'present' || clock.monotonicMs() >= deadlineMs) return liveness
+    const isBack = liveness.kind === 'present' && liveness.facts.pid === record.pid
+    if (isBack || clock.monotonicMs() >= deadlineMs) return liveness
     await sleep(clock, serverLimits.pollMs)
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The end of one terminal: the agent is asked, then its pane is removed, then whatever of the
  * pane's processes is left is ended for sure (an agent has outlived its terminal by minutes).
- * Only processes of the pane's own session are touched, each known by its start time.
+ * Only processes of this terminal are touched (process-session.ts), each known by its start time.
  */
 import type { Clock } from '../../async/clock.ts'
 import { type InputTarget, killTaggedPane } from '../../tmux/input.ts'
@@ -9,8 +9,8 @@ import { readPane } from '../../tmux/panes.ts'
 import { type ProcessIdentity, readProcessIdentity } from '../../tmux/process-identity.ts'
 import type { Runner } from '../../tmux/runner.ts'
 import { failedFault, unavailableFault } from './faults.ts'
-import { readAgentPid, readWrapper, type TerminalFiles } from './launch-files.ts'
-import { findSessionMembers, signalAll, waitForEnd } from './process-session.ts'
+import { environmentMark, readAgentPid, readWrapper, type TerminalFiles } from './launch-files.ts'
+import { findMembers, signalAll, waitForEnd } from './process-session.ts'
 
 /** From the removal of the pane, which sends HUP, to SIGKILL. */
 const hangUpGraceMs = 300
@@ -34,7 +34,7 @@ export async function endTerminal(options: EndTerminalOptions): Promise<void> {
   const find = (): Promise<ProcessIdentity[]> =>
     leader === undefined
       ? Promise.resolve([])
-      : findSessionMembers(clock, leader, agentPid === undefined ? [] : [agentPid])
+      : findMembers(clock, { leader, known: agentPid === undefined ? [] : [agentPid], mark: environmentMark(files) })
   const before = await find()
   if (graceMs > 0) {
     const agent = before.filter((each) => each.pid === agentPid)
@@ -52,6 +52,12 @@ export async function endTerminal(options: EndTerminalOptions): Promise<void> {
   if (removed.kind === 'timed-out' || removed.kind === 'closed' || removed.kind === 'overloaded') {
     throw unavailableFault(removed)
   }
+}
+
+/** Those of a terminal whose wrapper is known. */
+export async function findProcesses(clock: Clock, files: TerminalFiles): Promise<ProcessIdentity[]> {
+  const leader = readWrapper(files)
+  return leader === undefined ? [] : findMembers(clock, { leader, known: [], mark: environmentMark(files) })
 }
 
 /** Where a crash of ours came before the wrapper's identity was noted: the process of the living, tagged pane. */

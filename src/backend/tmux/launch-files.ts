@@ -56,6 +56,9 @@ export function terminalFiles(terminalsDir: string, id: TerminalId): TerminalFil
   }
 }
 
+/** Stands in the environment of every process of this terminal, and of no other. */
+export const environmentMark = (files: TerminalFiles): string => `TMUX_TMPDIR=${files.tmuxTmpdir}`
+
 // A Ctrl-C goes to the whole foreground group; caught (not ignored) here, it is default again in the agent.
 const wrapperScript = [
   'trap : INT QUIT',
@@ -91,7 +94,7 @@ export type LaunchPlan = {
 
 /** The script that the wrapper runs: environment, pid file, agent. */
 export function launchScript(files: TerminalFiles, plan: LaunchPlan): string {
-  const env = { PWD: plan.cwd, TMUX_TMPDIR: files.tmuxTmpdir, ...plan.env }
+  const env = { PWD: plan.cwd, ...plan.env, TMUX_TMPDIR: files.tmuxTmpdir }
   const exports = Object.entries(env).map(([name, value]) => {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
       throw new AppError('BAD_REQUEST', `${JSON.stringify(name)} can not be the name of an environment variable`)

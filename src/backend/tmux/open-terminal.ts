@@ -35,6 +35,8 @@ export const openLimits = {
   /** An agent that ends within this time of its start counts as one that could not be started. */
   endedAtOnceMs: 100,
   pollMs: 5,
+  /** From the end of such an agent until its last words must have come through the sink. */
+  lastWordsLimitMs: 300,
   /** Another caller may make or end the session between our two tries. */
   sessionTriesMax: 6,
 } as const
@@ -52,6 +54,7 @@ export type OpenPaneOptions = {
   readonly runner: Runner
   readonly files: TerminalFiles
   readonly plan: OpenPlan
+  readonly isOwnServer: boolean
 }
 
 /** Errors: BACKEND_GONE, BACKEND_TIMEOUT, LAUNCH_FAILED. */
@@ -63,7 +66,8 @@ export async function openPane(options: OpenPaneOptions): Promise<OpenedPane> {
   const { wasMade } = prepareLaunch(files, plan)
   undo.defer(() => discardLaunch(files, wasMade))
   const created = await createInSession(options)
-  const target = { paneId: created.paneId, tag: { option: tagOption, value: plan.terminalId } }
+  const tag = { option: tagOption, value: plan.terminalId }
+  const target = { paneId: created.paneId, tag, pid: created.panePid }
   undo.defer(() => endTerminal({ clock, files, target, runner, graceMs: 0 }))
   const identity = await readProcessIdentity(clock, created.panePid)
   if (identity !== undefined) writeWrapper(files, identity)
@@ -91,7 +95,7 @@ function findMissing(plan: OpenPlan): OpenedPane | undefined {
 
 type Created = Extract<CreateOutcome, { kind: 'created' }>
 
-async function createInSession({ runner, files, plan }: OpenPaneOptions): Promise<Created> {
+async function createInSession({ runner, files, plan, isOwnServer }: OpenPaneOptions): Promise<Created> {
   let isFirst = false
   for (let tries = 0; tries < openLimits.sessionTriesMax; tries++) {
     const outcome = await createPane(runner, {
@@ -103,6 +107,7 @@ async function createInSession({ runner, files, plan }: OpenPaneOptions): Promis
       env: {},
       size: plan.size,
       tag: { option: tagOption, value: plan.terminalId },
+      isOwnServer,
       sink: sinkCommand(files),
     })
     switch (outcome.kind) {
@@ -134,7 +139,7 @@ async function waitForStart({ clock, files }: OpenPaneOptions): Promise<OpenedPa
     const nowMs = clock.monotonicMs()
     const exit = readExit(files)
     if (exit !== undefined) {
-      const said = await lastWords(files)
+      const said = await awaitLastWords(clock, files)
       const detail = `it ended at once with code ${exit.code}${said === '' ? '' : `: ${said}`}`
       return { kind: 'refused', reason: 'ended-at-once', detail }
     }
@@ -143,6 +148,15 @@ async function waitForStart({ clock, files }: OpenPaneOptions): Promise<OpenedPa
     if (startedMs === undefined && nowMs - startMs > openLimits.startedWithinMs) {
       throw new AppError('LAUNCH_FAILED', `the agent was not started within ${openLimits.startedWithinMs} ms`)
     }
+    await sleep(clock, openLimits.pollMs)
+  }
+}
+
+async function awaitLastWords(clock: Clock, files: TerminalFiles): Promise<string> {
+  const endMs = clock.monotonicMs() + openLimits.lastWordsLimitMs
+  for (;;) {
+    const said = await lastWords(files)
+    if (said !== '' || clock.monotonicMs() >= endMs) return said
     await sleep(clock, openLimits.pollMs)
   }
 }

@@ -9,15 +9,17 @@ import type { Log } from '../../lib/log.ts'
 import type { ServerAddress } from '../../tmux/address.ts'
 import { type Liveness, probeLiveness } from '../../tmux/liveness.ts'
 import { signalProcess } from '../../tmux/process-identity.ts'
-import { type RunningServer, recreateSocket } from '../../tmux/server.ts'
-
-export const wedgedAfterMs = 12_000
+import { type RunningServer, recreateSocket, serverLimits } from '../../tmux/server.ts'
 
 export type ServerWatchOptions = {
   readonly clock: Clock
   readonly log: Log
   readonly address: ServerAddress
   readonly server: RunningServer
+  /** Somebody else's: never ended. */
+  readonly isForeign: boolean
+  /** Ends our own connection: while a client does not drain, a server that is told to end can not. */
+  readonly dropConnection: () => void
   /** Called once, with the reason in words. */
   readonly onLost: (reason: string) => void
 }
@@ -35,6 +37,10 @@ export class ServerWatch implements Disposable {
 
   get server(): RunningServer {
     return this.#options.server
+  }
+
+  get isForeign(): boolean {
+    return this.#options.isForeign
   }
 
   /** True from the moment the server is known to be gone. */
@@ -72,20 +78,26 @@ export class ServerWatch implements Disposable {
   }
 
   async #judge(liveness: Liveness): Promise<void> {
-    const { clock, log, address, server } = this.#options
+    const { clock, log, address, server, isForeign } = this.#options
     if (this.#isOver) return
     if (liveness.kind !== 'unknown' || liveness.why !== 'refusing') this.#refusingSinceMs = undefined
     if (liveness.kind === 'absent') return this.#lose(`the tmux server is gone (${liveness.detail})`)
     if (liveness.kind === 'present') {
       const isSame = liveness.facts.pid === server.identity.pid && liveness.facts.instance === server.facts.instance
-      if (!isSame) this.#lose('another tmux server stands in its place')
+      if (isSame) return
+      // Ours may live on behind it, its socket taken: then it gets it back.
+      const again = isForeign ? liveness : await recreateSocket(clock, address, server.identity)
+      if (again.kind !== 'present' || again.facts.pid !== server.identity.pid) {
+        this.#lose('another tmux server stands in its place')
+      }
       return
     }
     log.write('warn', 'tmux server in doubt', { why: liveness.why, detail: liveness.detail })
-    if (liveness.why === 'socket-removed') await recreateSocket(clock, address)
-    if (liveness.why !== 'refusing') return
+    if (liveness.why === 'socket-removed') await recreateSocket(clock, address, server.identity)
+    if (liveness.why !== 'refusing' || isForeign) return
+    this.#options.dropConnection()
     this.#refusingSinceMs ??= clock.monotonicMs()
-    if (clock.monotonicMs() - this.#refusingSinceMs < wedgedAfterMs) return
+    if (clock.monotonicMs() - this.#refusingSinceMs < serverLimits.wedgedAfterMs) return
     log.write('error', 'tmux server refuses everybody for good; ending it', { pid: server.identity.pid })
     await signalProcess(clock, server.identity, 'SIGKILL')
     this.#mustCheckAgain = true

@@ -3,10 +3,11 @@
  * or starts it, keeps one connection to it, tells once when a server life is over, and looks over
  * all panes every few seconds for what no event told.
  */
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Clock } from '../../async/clock.ts'
 import { Scope } from '../../async/scope.ts'
 import { SerialQueue } from '../../async/serial-queue.ts'
-import { SignalLatch } from '../../async/signal-latch.ts'
 import { AppError } from '../../domain/errors.ts'
 import {
   type InstanceId,
@@ -22,13 +23,12 @@ import { Emitter } from '../../lib/emitter.ts'
 import type { Log } from '../../lib/log.ts'
 import { type ServerAddress, scrubEnvironment } from '../../tmux/address.ts'
 import type { CaptureRunner } from '../../tmux/capture.ts'
+import { checkForeignServer, guestChanges, leaveForeignServer } from '../../tmux/foreign.ts'
 import { type LinkEvent, TmuxLink } from '../../tmux/link.ts'
-import type { PaneFacts } from '../../tmux/pane-fields.ts'
-import { killPane, listPanes } from '../../tmux/panes.ts'
-import { ensureServer, healLostExit, type RunningServer, stopServer } from '../../tmux/server.ts'
+import { listPanes } from '../../tmux/panes.ts'
+import { type EnsureOutcome, ensureServer, healLostExit, stopServer } from '../../tmux/server.ts'
 import { chooseSocketPath } from '../../tmux/socket-path.ts'
-import { deleteStrayBuffers } from '../../tmux/stray-buffers.ts'
-import { probeVersion } from '../../tmux/version.ts'
+import { parseVersion } from '../../tmux/version.ts'
 import type {
   BackendCapability,
   BackendFacts,
@@ -40,18 +40,18 @@ import type {
   TerminalBackend,
   Waiting,
 } from '../backend.ts'
+import { findProcesses } from './end-terminal.ts'
 import { failedFault, unavailableFault, untilAborted } from './faults.ts'
-import { readWrapper, terminalFiles } from './launch-files.ts'
+import { readWrapper, type TerminalFiles, terminalFiles } from './launch-files.ts'
 import { type OpenedPane, openPane } from './open-terminal.ts'
-import { findSessionMembers, signalAll, waitForEnd } from './process-session.ts'
+import { PaneSweep, sweepLimits } from './pane-sweep.ts'
+import { signalAll, waitForEnd } from './process-session.ts'
+import { requireTmux } from './require-tmux.ts'
 import { ServerWatch } from './server-watch.ts'
+import { Tidier } from './tidy.ts'
 import { type TerminalHost, TmuxTerminal, tagOption } from './tmux-terminal.ts'
 
 export const backendLimits = {
-  /** Between two looks over all panes when nothing calls for one earlier. */
-  sweepMs: 5_000,
-  /** Between two looks for paste buffers that were left. */
-  tidyEveryMs: 15_000,
   ensureWaitingMax: 64,
   /** From the end of the server until agents that outlived their terminals are ended. */
   shutdownGraceMs: 2_000,
@@ -70,6 +70,8 @@ export type TmuxBackendOptions = {
   readonly tempDir: string
   /** The tmux program; by default the one on PATH. */
   readonly tmux?: string
+  /** Socket of another tmux server to use. On one that runs already only what is ours is touched, and it is never ended. */
+  readonly socketPath?: string
 }
 
 /** No session of a user can have it: those begin with cao-. */
@@ -94,11 +96,13 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
   readonly #lost: Emitter<BackendLost>
   readonly #terminals = new Set<TmuxTerminal>()
   readonly #scope: Scope
-  readonly #sweepNow = new SignalLatch()
-  #tidyAtMs = 0
+  readonly #sweep: PaneSweep
+  readonly #tidier: Tidier
+  readonly #answering: Emitter<boolean>
   #link: TmuxLink | undefined
   #life: ServerWatch | undefined
   readonly onLost: (listener: (lost: BackendLost) => void) => Disposable
+  readonly onAnswering: (listener: (isAnswering: boolean) => void) => Disposable
 
   constructor(options: TmuxBackendOptions) {
     this.#options = options
@@ -106,20 +110,29 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
     this.log = options.log.child({ part: 'tmux' })
     const uid = process.getuid?.() ?? 0
     const { runDir, tempDir, env } = options
-    const socketPath = chooseSocketPath({ runDir, tempDir, uid, runtimeDir: env['XDG_RUNTIME_DIR'] })
+    const socketPath =
+      options.socketPath ?? chooseSocketPath({ runDir, tempDir, uid, runtimeDir: env['XDG_RUNTIME_DIR'] })
     this.#address = {
       tmux: options.tmux ?? 'tmux',
       socketPath,
-      confPath: `${socketPath}.conf`,
+      confPath: join(runDir, 'tmux.conf'),
+      recordPath: join(dirname(options.terminalsDir), 'tmux-server.json'),
       env: scrubEnvironment(env),
       keeperSession,
     }
-    this.#lost = new Emitter((error) => this.log.write('error', 'listener failed', { error: String(error) }))
+    const onListenerError = (error: unknown) => this.log.write('error', 'listener failed', { error: String(error) })
+    this.#lost = new Emitter(onListenerError)
     this.onLost = this.#lost.on
+    this.#answering = new Emitter(onListenerError)
+    this.onAnswering = this.#answering.on
+    this.#tidier = new Tidier(this.clock, keeperSession)
+    const { clock, log } = this
+    const onAnswering = (isAnswering: boolean) => this.#answering.emit(isAnswering)
+    this.#sweep = new PaneSweep({ clock, log, look: () => this.#lookOver(), onAnswering })
     this.#scope = new Scope(this.clock, (name, error) =>
       this.log.write('error', 'loop crashed', { name, error: String(error) }),
     )
-    this.#scope.spawn('look over all panes', (signal) => this.#sweepLoop(signal))
+    this.#scope.spawn('look over all panes', (signal) => this.#sweep.run(signal))
   }
 
   ensure(waiting: Waiting): Promise<BackendFacts> {
@@ -130,24 +143,14 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
   }
 
   async #ensure(): Promise<BackendFacts> {
-    const { clock } = this
-    const probe = await probeVersion(clock, this.#address.tmux, this.#address.env)
-    if (probe.kind === 'missing')
-      throw new AppError('SETUP_MISSING', 'tmux is not installed; install it, for example with `apt install tmux`')
-    if (probe.kind === 'too-old') {
-      throw new AppError('SETUP_MISSING', `tmux ${probe.version.text} is too old; CAO needs ${probe.minimum} or newer`)
-    }
-    if (probe.kind === 'unreadable')
-      throw new AppError('SETUP_MISSING', `the installed tmux does not tell its version: ${probe.detail}`)
-    const outcome = await ensureServer({
-      clock,
-      address: this.#address,
-      instance: makeInstanceId(this.#options.randomHex),
-    })
+    const version = await requireTmux(this.clock, this.#address)
+    const outcome = await this.#ensureServer()
     if (outcome.kind === 'failed')
       throw new AppError('BACKEND_GONE', `the tmux server can not be started: ${outcome.detail}`)
     if (outcome.kind === 'unknown')
       throw new AppError('BACKEND_TIMEOUT', `the tmux server is in doubt (${outcome.why}): ${outcome.detail}`)
+    if (outcome.complaints !== '')
+      this.log.write('warn', 'parts of the tmux start failed; all essential ones stand', { why: outcome.complaints })
     this.#takeLife(outcome)
     await this.#connect()
     const { pid, startTimeS } = outcome.facts
@@ -156,17 +159,25 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
       pid: String(pid),
       started: new Date(startTimeS * 1000).toISOString(),
       keeper: keeperSession,
+      ...(outcome.isForeign ? { foreign: `not started by CAO and never ended by it; set there: ${guestChanges}` } : {}),
+      ...(outcome.complaints === '' ? {} : { complaints: outcome.complaints }),
     }
     return {
       name: this.name,
-      version: probe.version.text,
+      version: version.text,
       instanceId: trustId<InstanceId>(outcome.facts.instance),
       details,
     }
   }
 
+  #ensureServer(): Promise<EnsureOutcome> {
+    const known = this.#life?.isOver === false ? this.#life.server.facts.instance : undefined
+    const instance = known ?? makeInstanceId(this.#options.randomHex)
+    return ensureServer({ clock: this.clock, address: this.#address, instance })
+  }
+
   /** A life that differs from the one known before means that the known one is over. */
-  #takeLife(server: RunningServer): void {
+  #takeLife(server: Extract<EnsureOutcome, { kind: 'running' }>): void {
     const known = this.#life
     const isSame = known !== undefined && !known.isOver && known.server.facts.instance === server.facts.instance
     if (isSame && known.server.identity.pid === server.identity.pid) return
@@ -175,10 +186,13 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
       this.#tellLost(known.server, 'the tmux server was replaced')
     }
     const onLost = (reason: string) => this.#tellLost(server, reason)
-    this.#life = new ServerWatch({ clock: this.clock, log: this.log, address: this.#address, server, onLost })
+    const { clock, log } = this
+    const { isForeign } = server
+    const dropConnection = () => this.#link?.dropConnection('the server refuses everybody')
+    this.#life = new ServerWatch({ clock, log, address: this.#address, server, isForeign, dropConnection, onLost })
   }
 
-  #tellLost(server: RunningServer, reason: string): void {
+  #tellLost(server: ServerWatch['server'], reason: string): void {
     const instanceId = trustId<InstanceId>(server.facts.instance)
     this.log.write('error', 'tmux server lost', { instanceId, reason })
     this.#lost.emit({ instanceId, reason })
@@ -197,11 +211,21 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
 
   #onLinkEvent(event: LinkEvent): void {
     if (event.kind !== 'notification') {
-      if (event.kind !== 'retry-failed') this.log.write('info', 'tmux connection', { state: event.kind })
       this.#life?.check()
+      if (event.kind !== 'retry-failed') this.log.write('info', 'tmux connection', { state: event.kind })
+      else if (event.why === 'no-target') this.#restoreKeeper()
     } else if (/^(unlinked-window-close|window-close|sessions-changed)$/.test(event.notification.name)) {
-      this.#sweepNow.raise()
+      this.#sweep.soon()
     }
+  }
+
+  /** Somebody has ended the session that our connection hangs on; everything else on the server lives. */
+  #restoreKeeper(): void {
+    this.#scope.spawn('restore the keeper session', async () => {
+      const { kind } = await this.#ensuring.run(() => this.#ensureServer())
+      this.log.write('warn', 'keeper session was gone', { outcome: kind })
+      this.#link?.retryNow()
+    })
   }
 
   runnerFor(instanceId: InstanceId): CaptureRunner | undefined {
@@ -226,7 +250,7 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
   async open(plan: OpenPlan, waiting: Waiting): Promise<OpenOutcome> {
     const { instanceId, link } = this.#requireAlive()
     const files = terminalFiles(this.#options.terminalsDir, plan.terminalId)
-    const opening = openPane({ clock: this.clock, runner: link, files, plan })
+    const opening = this.#openPane(link, files, plan)
     const attach = (paneId: string) => this.attach(plan.terminalId, { instanceId, paneId })
     try {
       const opened = await untilAborted(opening, waiting)
@@ -235,6 +259,18 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
       if (waiting.signal.aborted) this.#undoLate(opening, attach)
       throw error
     }
+  }
+
+  async #openPane(runner: TmuxLink, files: TerminalFiles, plan: OpenPlan): Promise<OpenedPane> {
+    const { life } = this.#require()
+    const { isForeign, server } = life
+    const version = parseVersion(`tmux ${server.facts.version}`)
+    if (isForeign && version !== undefined) {
+      const check = await checkForeignServer(runner, version)
+      if (check.kind === 'refused') throw new AppError('LAUNCH_FAILED', check.detail)
+      if (check.kind !== 'usable') throw unavailableFault(check)
+    }
+    return openPane({ clock: this.clock, runner, files, plan, isOwnServer: !isForeign })
   }
 
   /** Nobody waits any more for a terminal that is being opened: it is ended when it is there. */
@@ -258,10 +294,16 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
     }
     return outcome.panes.flatMap((facts) => {
       const terminalId = parseTerminalId(facts.tag)
-      if (terminalId === undefined) return []
+      if (terminalId === undefined || this.#isRespawned(terminalId, facts.pid)) return []
       const { sessionName, windowName, isDead } = facts
       return [{ terminalId, pane: { instanceId, paneId: facts.paneId }, sessionName, windowName, isDead }]
     })
+  }
+
+  /** A person has started something else in the pane. */
+  #isRespawned(terminalId: TerminalId, panePid: number): boolean {
+    const wrapper = readWrapper(terminalFiles(this.#options.terminalsDir, terminalId))
+    return wrapper !== undefined && wrapper.pid !== panePid
   }
 
   attach(terminalId: TerminalId, pane: PaneRef): BackendTerminal {
@@ -281,11 +323,11 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
     healLostExit(this.clock, life.server.identity).catch((error: unknown) => {
       this.log.write('warn', 'could not heal a lost exit', { error: String(error) })
     })
-    this.#sweepNow.raise()
+    this.#sweep.soon()
   }
 
   lookSoon(): void {
-    this.#sweepNow.raise()
+    this.#sweep.soon()
   }
 
   attachArgv(sessionName: SessionName, pane: PaneRef | undefined): readonly string[] {
@@ -302,20 +344,24 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
   async #shutdown(): Promise<void> {
     const { clock } = this
     const { life, link } = this.#require()
-    const found = life.isOver
-      ? []
-      : await listPanes(link, tagOption).then((outcome) => (outcome.kind === 'listed' ? outcome.panes : []))
-    const leaders = found.flatMap((facts) => {
-      const terminalId = parseTerminalId(facts.tag)
-      return terminalId === undefined ? [] : (readWrapper(terminalFiles(this.#options.terminalsDir, terminalId)) ?? [])
-    })
-    const members = (await Promise.all(leaders.map((leader) => findSessionMembers(clock, leader, [])))).flat()
+    const outcome = life.isOver ? undefined : await listPanes(link, tagOption)
+    const found = outcome?.kind === 'listed' ? outcome.panes : []
+    const ids = found.flatMap(({ tag }) => parseTerminalId(tag) ?? [])
+    const files = ids.map((id) => terminalFiles(this.#options.terminalsDir, id))
+    const processes = (await Promise.all(files.map((each) => findProcesses(clock, each)))).flat()
     life[Symbol.dispose]()
     this.#link = undefined
     const closeClients = () => link[Symbol.asyncDispose]()
+    if (life.isForeign) {
+      await closeClients()
+      await leaveForeignServer(clock, this.#address)
+      this.#life = undefined
+      return
+    }
     const stopped = await stopServer({ clock, address: this.#address, identity: life.server.identity, closeClients })
     this.#life = undefined
-    if (!(await waitForEnd(clock, members, backendLimits.shutdownGraceMs))) await signalAll(clock, members, 'SIGKILL')
+    const areGone = await waitForEnd(clock, processes, backendLimits.shutdownGraceMs)
+    if (!areGone) await signalAll(clock, processes, 'SIGKILL')
     if (stopped.kind === 'still-there') throw new AppError('BACKEND_TIMEOUT', 'the tmux server could not be ended')
   }
 
@@ -326,42 +372,27 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
     await this.#link?.[Symbol.asyncDispose]()
   }
 
-  async #sweepLoop(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.#sweepNow.wait(this.clock, backendLimits.sweepMs, signal)
-      if (signal.aborted) return
-      try {
-        await this.#sweep()
-      } catch (error) {
-        this.log.write('error', 'look over all panes failed', { error: String(error) })
-      }
-    }
-  }
-
-  async #sweep(): Promise<void> {
+  async #lookOver(): Promise<'answered' | 'silent' | 'idle'> {
     const [life, link] = [this.#life, this.#link]
-    if (life === undefined || link === undefined || life.isOver) return
+    if (life === undefined || link === undefined || life.isOver) return 'idle'
+    // The connection stands without it, but nobody else can come in.
+    if (!existsSync(this.#address.socketPath)) life.check()
     // Taken before the list is: a terminal that comes meanwhile may not be in it.
     const terminals = [...this.#terminals].filter((each) => each.pane.instanceId === life.server.facts.instance)
-    if (terminals.length === 0) return
-    const outcome = await listPanes(link, tagOption)
-    if (outcome.kind !== 'listed' || life.isOver) return
-    if (outcome.instance !== life.server.facts.instance) return life.check()
+    if (terminals.length === 0) return 'idle'
+    const outcome = await listPanes(link, tagOption, sweepLimits.answerLimitMs)
+    if (life.isOver || outcome.kind === 'failed') return 'idle'
+    if (outcome.kind !== 'listed') {
+      life.check()
+      return 'silent'
+    }
+    if (outcome.instance !== life.server.facts.instance) {
+      life.check()
+      return 'answered'
+    }
     const byId = new Map(outcome.panes.map((facts) => [facts.paneId, facts]))
     for (const terminal of terminals) await terminal.observe(byId.get(terminal.pane.paneId))
-    await this.#tidy(link, outcome.panes)
-  }
-
-  /**
-   * What nobody comes back for: buffers of lines that were cut short, and dead panes that are no terminal's. The latter
-   * were a person's, beside an agent; they stay dead because our panes must (remain-on-exit), and would keep the window.
-   */
-  async #tidy(link: TmuxLink, panes: readonly PaneFacts[]): Promise<void> {
-    const strays = panes.filter(({ isDead, tag, sessionName }) => isDead && tag === '' && sessionName !== keeperSession)
-    for (const { paneId } of strays) await killPane(link, paneId)
-    const nowMs = this.clock.monotonicMs()
-    if (nowMs < this.#tidyAtMs) return
-    this.#tidyAtMs = nowMs + backendLimits.tidyEveryMs
-    await deleteStrayBuffers(link, this.clock.nowMs())
+    if (!life.isForeign) await this.#tidier.tidy(link, outcome.panes)
+    return 'answered'
   }
 }

@@ -22,7 +22,7 @@ import { type OptionOutcome, pipePane, readPane, readPaneOption } from '../../tm
 import type { BackendTerminal, CaptureOutcome, InputOutcome, KeyStroke, OutputChunk, Presence } from '../backend.ts'
 import { endTerminal } from './end-terminal.ts'
 import { failedFault, unavailableFault, untilAborted } from './faults.ts'
-import { ensureLog, readAgentPid, readExit, sinkCommand, type TerminalFiles } from './launch-files.ts'
+import { ensureLog, readAgentPid, readExit, readWrapper, sinkCommand, type TerminalFiles } from './launch-files.ts'
 import { trimLog } from './log-trim.ts'
 import { logLength, OutputFollower, readLog } from './output-log.ts'
 import { sanitizePaste } from './paste-text.ts'
@@ -57,6 +57,7 @@ export class TmuxTerminal implements BackendTerminal {
   #isDisposed = false
   #isDone = false
   #deadLooks = 0
+  #wrapperPid: number | undefined
 
   constructor(host: TerminalHost, files: TerminalFiles, id: TerminalId, pane: PaneRef) {
     this.#host = host
@@ -80,7 +81,7 @@ export class TmuxTerminal implements BackendTerminal {
     const outcome = await untilAborted(capturePane(runner, request), waiting)
     switch (outcome.kind) {
       case 'captured':
-        if (outcome.facts.tag !== this.id) return { kind: 'gone' }
+        if (!this.#isOurs(outcome.facts)) return { kind: 'gone' }
         return { kind: 'captured', snapshot: toSnapshot(outcome.facts, outcome.lines, atMs) }
       case 'gone':
         return outcome
@@ -169,7 +170,7 @@ export class TmuxTerminal implements BackendTerminal {
     }
     if (runner === undefined) return 'absent'
     const outcome = await untilAborted(readPane(runner, this.pane.paneId, tagOption), waiting)
-    if (outcome.kind === 'found') return outcome.facts.tag === this.id ? 'present' : 'absent'
+    if (outcome.kind === 'found') return this.#isOurs(outcome.facts) ? 'present' : 'absent'
     return outcome.kind === 'gone' ? 'absent' : 'unknown'
   }
 
@@ -205,7 +206,7 @@ export class TmuxTerminal implements BackendTerminal {
     this.#lookForExit()
     if (this.#isDone) return
     const atMs = this.#host.clock.nowMs()
-    if (facts === undefined || facts.tag !== this.id) return this.#finish({ code: undefined, signal: undefined, atMs })
+    if (facts === undefined || !this.#isOurs(facts)) return this.#finish({ code: undefined, signal: undefined, atMs })
     if (!facts.isDead) {
       await this.#repairSink(facts)
       return this.#trimLog()
@@ -217,7 +218,20 @@ export class TmuxTerminal implements BackendTerminal {
   }
 
   get target(): InputTarget {
-    return { paneId: this.pane.paneId, tag: { option: tagOption, value: this.id } }
+    const target = { paneId: this.pane.paneId, tag: { option: tagOption, value: this.id } }
+    const pid = this.#panePid
+    return pid === undefined ? target : { ...target, pid }
+  }
+
+  /** Process of the pane as it was made; undefined where a crash came before that was noted. */
+  get #panePid(): number | undefined {
+    this.#wrapperPid ??= readWrapper(this.files)?.pid
+    return this.#wrapperPid
+  }
+
+  /** With our tag, and not started anew by a person with something else in it. */
+  #isOurs(facts: PaneFacts): boolean {
+    return facts.tag === this.id && (this.#panePid === undefined || facts.pid === this.#panePid)
   }
 
   async #pasteAndRemove(runner: CaptureRunner, path: string, value: string): Promise<TmuxInputOutcome> {
