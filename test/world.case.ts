@@ -40,10 +40,11 @@ export class TestWorld implements AsyncDisposable {
   }
 
   /** Starts `cao-server` and waits until it is whole. */
-  async startServer(): Promise<Client> {
+  async startServer(options: { readonly detached?: boolean } = {}): Promise<Client> {
     const { env, layout, folder } = this.world
     rmSync(layout.serverFile, { force: true })
-    const server = spawn(join(root, 'bin', 'cao-server'), [], { env, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+    const stdio = ['ignore', 'ignore', 'pipe'] as const
+    const server = spawn(join(root, 'bin', 'cao-server'), [], { env, cwd: folder, stdio: [...stdio], ...options })
     this.server = server
     let errors = ''
     server.stderr.on('data', (chunk: Buffer) => {

@@ -74,8 +74,6 @@ async function endOne(client: Client, { id, session }: Made, round: number): Pro
     if (call.status === 'rejected' && !(call.reason instanceof AppError && call.reason.code === 'NOT_FOUND')) {
       throw call.reason
     }
-    if (call.status === 'fulfilled' && 'errors' in call.value && call.value.errors.length > 0) {
-      throw new Error(JSON.stringify(call.value.errors))
-    }
+    if (call.status === 'fulfilled' && !call.value.success) throw new Error(JSON.stringify(call.value))
   }
 }
