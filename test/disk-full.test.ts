@@ -11,34 +11,30 @@ import { TestWorld, until } from './world.case.ts'
 const setFileLimit = (pid: number, size: string) =>
   execFileSync('prlimit', ['--pid', String(pid), `--fsize=${size}:`], { encoding: 'utf8' })
 
-test.runIf(process.platform === 'linux')(
-  'on a full disk messages are refused, the server lives, and a turn that ended meanwhile is seen when there is room again',
-  async () => {
-    await using world = await TestWorld.open()
-    const client = await world.startServer()
-    const pid = world.server?.pid ?? 0
-    const id = await world.agent()
-    const before = await client.sendMessage(id, { message: 'wait 1000\nreply done' })
-    await until('the turn to run', 10_000, async () =>
-      (await client.getMessage(before.message_id)).state === 'turn_started' ? true : undefined,
+test('on a full disk messages are refused, the server lives, and a turn that ended meanwhile is seen when there is room again', async () => {
+  await using world = await TestWorld.open()
+  const client = await world.startServer()
+  const pid = world.server?.pid ?? 0
+  const id = await world.agent()
+  const before = await client.sendMessage(id, { message: 'wait 1000\nreply done' })
+  await until('the turn to run', 10_000, async () =>
+    (await client.getMessage(before.message_id)).state === 'turn_started' ? true : undefined,
+  )
+  setFileLimit(pid, '1')
+  for (let times = 0; times < 5; times++) {
+    await expect(client.sendMessage(id, { message: 'lost?' })).rejects.toMatchObject({ code: 'STORAGE_FULL' })
+    await sleep(systemClock, 400)
+  }
+  expect(world.server?.exitCode).toBeNull()
+  setFileLimit(pid, 'unlimited')
+  const after = await client.sendMessage(id, { message: 'reply again' })
+  for (const { message_id } of [before, after]) {
+    await until(`message ${message_id} to be answered`, 20_000, async () =>
+      (await client.getMessage(message_id)).state === 'answered' ? true : undefined,
     )
-    setFileLimit(pid, '1')
-    for (let times = 0; times < 5; times++) {
-      await expect(client.sendMessage(id, { message: 'lost?' })).rejects.toMatchObject({ code: 'STORAGE_FULL' })
-      await sleep(systemClock, 400)
-    }
-    expect(world.server?.exitCode).toBeNull()
-    setFileLimit(pid, 'unlimited')
-    const after = await client.sendMessage(id, { message: 'reply again' })
-    for (const { message_id } of [before, after]) {
-      await until(`message ${message_id} to be answered`, 20_000, async () =>
-        (await client.getMessage(message_id)).state === 'answered' ? true : undefined,
-      )
-    }
-    expect(world.accepted(id).map((text) => text.split('\n').slice(1).join('\n'))).toEqual([
-      'wait 1000\nreply done',
-      'reply again',
-    ])
-  },
-  60_000,
-)
+  }
+  expect(world.accepted(id).map((text) => text.split('\n').slice(1).join('\n'))).toEqual([
+    'wait 1000\nreply done',
+    'reply again',
+  ])
+}, 60_000)

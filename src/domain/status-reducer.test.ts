@@ -70,6 +70,22 @@ function checkExamples(examples: readonly Example[]): void {
 
 const launch: Line = [10, 'process', 'launched']
 
+test('the words of a better source stand: the screen shows the same question in others', () => {
+  const asked = (source: EvidenceSource, atMs: number, text: string): Evidence => ({
+    source,
+    claim: { kind: 'waiting', reason: 'permission', question: question(text) },
+    atMs,
+    raw: text,
+  })
+  const announces: Announces = { api: ['turn_started', 'turn_ended', 'waiting', 'question_closed'] }
+  const state = [asked('api', 20, 'run `ls`?'), asked('screen', 30, 'Permission required: ls')].reduce(
+    (before, evidence) => reduceStatus(before, evidence, announces),
+    run([launch], announces),
+  )
+  expect(state).toMatchObject({ status: 'waiting_user_answer', detail: 'run `ls`?' })
+  expect(reduceStatus(state, asked('api', 40, 'run `rm`?'), announces).detail).toBe('run `rm`?')
+})
+
 describe('a question that the screen showed before an older hook was read', () => {
   checkExamples([
     {

@@ -220,6 +220,12 @@ function decide(state: StatusState, evidence: Evidence, announces: Announces): D
       return decideEnd(state, evidence, claim.outcome)
     case 'waiting':
       if (state.status === 'waiting_user_answer' && state.detail === claim.question.text) return kept('already asked')
+      if (
+        state.status === 'waiting_user_answer' &&
+        state.askingBy.some((other) => rank(other) < rank(evidence.source))
+      ) {
+        return kept('a better source has told this question')
+      }
       return take('waiting_user_answer', claim.reason, claim.question.text)
     case 'question_closed':
       return state.status === 'waiting_user_answer' ? take('processing', 'turn') : kept('no question was open')
