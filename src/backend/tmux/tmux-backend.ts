@@ -212,6 +212,8 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
   #onLinkEvent(event: LinkEvent): void {
     if (event.kind !== 'notification') {
       this.#life?.check()
+      // Looks that failed meanwhile are looked at again.
+      if (event.kind === 'up') this.#answering.emit(true)
       if (event.kind !== 'retry-failed') this.log.write('info', 'tmux connection', { state: event.kind })
       else if (event.why === 'no-target') this.#restoreKeeper()
     } else if (/^(unlinked-window-close|window-close|sessions-changed)$/.test(event.notification.name)) {
