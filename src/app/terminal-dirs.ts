@@ -30,5 +30,5 @@ export async function createTerminalDirs(dirs: TerminalDirs): Promise<void> {
 }
 
 export async function removeTerminalDirs(dirs: TerminalDirs): Promise<void> {
-  await rm(dirs.dir, { recursive: true, force: true })
+  await rm(dirs.dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 }
