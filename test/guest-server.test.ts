@@ -126,3 +126,19 @@ test('a server that we start there is ours, and ends with `shutdown --all`', asy
   await world.client.shutdownAll()
   expect(theirs.isRunning).toBe(false)
 }, 60_000)
+
+test('agents are found where they are, though the configuration names another place by now', async () => {
+  using theirs = new PersonsServer()
+  theirs.start()
+  await using world = await TestWorld.open({ CAO_TMUX_SOCKET: theirs.socket })
+  await world.startServer()
+  const agent = await world.agent()
+  await world.endServer('SIGTERM')
+  const other = { CAO_TMUX_SOCKET: join(theirs.dir, 'other') }
+  const refused = await world.run('cao-server', [], { env: other })
+  expect(refused.code).not.toBe(0)
+  expect(refused.err).toContain(`start with CAO_TMUX_SOCKET=${theirs.socket}`)
+  await world.startServer({ env: { CAO_TMUX_SOCKET: '' } })
+  await world.client.sendInput(agent, { message: 'reply found' })
+  expect(await world.client.getTerminal(agent)).toMatchObject({ life: 'live' })
+}, 60_000)

@@ -40,11 +40,15 @@ export class TestWorld implements AsyncDisposable {
   }
 
   /** Starts `cao-server` and waits until it is whole. */
-  async startServer(options: { readonly detached?: boolean } = {}): Promise<Client> {
-    const { env, layout, folder } = this.world
+  async startServer(
+    options: { readonly detached?: boolean; readonly env?: Readonly<Record<string, string>> } = {},
+  ): Promise<Client> {
+    const { layout, folder } = this.world
+    const env = { ...this.world.env, ...options.env }
+    const { detached = false } = options
     rmSync(layout.serverFile, { force: true })
     const stdio = ['ignore', 'ignore', 'pipe'] as const
-    const server = spawn(join(root, 'bin', 'cao-server'), [], { env, cwd: folder, stdio: [...stdio], ...options })
+    const server = spawn(join(root, 'bin', 'cao-server'), [], { env, cwd: folder, stdio: [...stdio], detached })
     this.server = server
     let errors = ''
     server.stderr.on('data', (chunk: Buffer) => {

@@ -73,7 +73,10 @@ export interface TerminalBackend extends AsyncDisposable {
   attach(terminalId: TerminalId, pane: PaneRef): BackendTerminal
   /** Fires once per death of the whole backend server, with everything that was on it gone. Errors: none. */
   onLost(listener: (lost: BackendLost) => void): Disposable
-  /** Fires with false when the backend's server has not answered for some seconds, with true (also without a false before) when it does again. Nothing is lost. */
+  /**
+   * Fires with false when the backend's server has not answered for some seconds, with true (also without a false before)
+   * when it does again. Nothing is lost by it.
+   */
   onAnswering(listener: (isAnswering: boolean) => void): Disposable
   /** argv for a person to look at a session (and a pane in it) from a shell. */
   attachArgv(sessionName: SessionName, pane: PaneRef | undefined): readonly string[]

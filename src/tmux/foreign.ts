@@ -8,6 +8,7 @@ import { existingServerArgs, type ServerAddress } from './address.ts'
 import { instanceOption } from './liveness.ts'
 import { type ProgramResult, runProgram } from './run-program.ts'
 import { type Runner, replyText, type Unavailable } from './runner.ts'
+import { removeServerRecord } from './server-record.ts'
 import { compareVersions, parseVersion, type TmuxVersion } from './version.ts'
 
 export type ForeignCheck =
@@ -89,4 +90,5 @@ export const guestChanges = [
 /** Takes away what we still have there. Our agents' panes are ended before, each by its terminal. */
 export async function leaveForeignServer(clock: Clock, address: ServerAddress): Promise<void> {
   await runThere(clock, address, ['kill-session', '-t', `=${address.keeperSession}`])
+  removeServerRecord(address)
 }

@@ -8,6 +8,7 @@ import type { ProcessIdentity } from './process-identity.ts'
 
 export type ServerRecord = ProcessIdentity & {
   readonly instance: string
+  readonly socketPath: string
   /** Somebody else's server, on which we are guests: never ended by us. */
   readonly isForeign: boolean
 }
@@ -21,9 +22,10 @@ export function readServerRecord(address: ServerAddress): ServerRecord | undefin
     return undefined
   }
   if (typeof value !== 'object' || value === null) return undefined
-  const { pid, startedAt, instance, isForeign } = value as Record<string, unknown>
-  const isWhole = Number.isSafeInteger(pid) && typeof startedAt === 'string' && typeof instance === 'string'
-  return isWhole ? { pid: pid as number, startedAt, instance, isForeign: isForeign === true } : undefined
+  const { pid, startedAt, instance, socketPath, isForeign } = value as Record<string, unknown>
+  if (!Number.isSafeInteger(pid) || typeof startedAt !== 'string' || typeof instance !== 'string') return undefined
+  if (typeof socketPath !== 'string') return undefined
+  return { pid: pid as number, startedAt, instance, socketPath, isForeign: isForeign === true }
 }
 
 /** Replaces the record in one step; several writers of the same server write the same. */

@@ -41,7 +41,12 @@ describe('starting the private server', () => {
     expect(outcome.kind === 'replied' && outcome.replies.map(replyText)).toEqual(['off', 'on', '10000', 'latest', ''])
     expect(server.facts).toMatchObject({ instance: 'test1', pid: server.identity.pid })
     expect(statSync(address.socketPath).mode & 0o077).toBe(0)
-    expect(readServerRecord(address)).toEqual({ ...server.identity, instance: 'test1', isForeign: false })
+    expect(readServerRecord(address)).toEqual({
+      ...server.identity,
+      instance: 'test1',
+      socketPath: address.socketPath,
+      isForeign: false,
+    })
   })
 
   test('a second start finds the first server and keeps its instance', async () => {

@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path'
 import type { Clock } from '../async/clock.ts'
 import { sleep } from '../async/wait.ts'
 import { addressArgs, existingServerArgs, type ServerAddress } from './address.ts'
+import { classifyClientError } from './client-error.ts'
 import { ensureGuestKeeper, isForeignServer } from './foreign.ts'
 import { instanceOption, type Liveness, probeLiveness, type ServerFacts } from './liveness.ts'
 import { type ProcessIdentity, readProcessIdentity, signalProcess } from './process-identity.ts'
@@ -36,6 +37,7 @@ export const serverLimits = {
   /** A server that has turned everybody away for this long never comes back; one on its way out needs far less. */
   wedgedAfterMs: 12_000,
   refusedPauseMs: 100,
+  startTriesMax: 10,
 } as const
 
 export type RunningServer = { readonly facts: ServerFacts; readonly identity: ProcessIdentity }
@@ -72,11 +74,20 @@ export async function ensureServer(options: EnsureOptions): Promise<EnsureOutcom
   if (liveness.kind === 'unknown') return liveness
   if (liveness.kind === 'present' && (await isForeignServer(clock, address))) return joinForeign(options)
   const wasStarted = liveness.kind === 'absent'
-  const first = wasStarted ? await startServer(options) : undefined
-  if (wasStarted) liveness = await probeLiveness(clock, address)
+  let first: ProgramResult | undefined
+  // A start that meets an old server on its way out is turned away by it: exactly that is tried again.
+  for (let tries = 0; wasStarted && tries < serverLimits.startTriesMax; tries++) {
+    if (tries > 0) await sleep(clock, serverLimits.refusedPauseMs)
+    first = await startServer(options)
+    liveness = await probeLiveness(clock, address)
+    if (liveness.kind === 'present' || !wasTurnedAway(first)) break
+  }
   if (liveness.kind !== 'present') return { kind: 'failed', detail: `${describeResult(first)}; ${liveness.detail}` }
   return verify(options, liveness.facts, first)
 }
+
+const wasTurnedAway = (result: ProgramResult): boolean =>
+  result.kind === 'exited' && classifyClientError(result.stderr) === 'refusing'
 
 /** A server on its way out refuses for a moment; one that goes on refusing is wedged for good and ended, when it is the recorded one. */
 async function outwaitRefusal(clock: Clock, address: ServerAddress): Promise<Liveness> {
@@ -133,7 +144,9 @@ async function takeRunning(
   if (liveness.kind !== 'present' || identity === undefined) {
     return { kind: 'failed', detail: 'the tmux server ended right after its start' }
   }
-  writeServerRecord(address, { ...identity, instance: liveness.facts.instance, isForeign: found.isForeign })
+  const { instance } = liveness.facts
+  const { socketPath } = address
+  writeServerRecord(address, { ...identity, instance, socketPath, isForeign: found.isForeign })
   return { kind: 'running', ...found, facts: liveness.facts, identity }
 }
 

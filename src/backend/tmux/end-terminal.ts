@@ -4,17 +4,20 @@
  * Only processes of this terminal are touched (process-session.ts), each known by its start time.
  */
 import type { Clock } from '../../async/clock.ts'
+import { sleep } from '../../async/wait.ts'
 import { type InputTarget, killTaggedPane } from '../../tmux/input.ts'
 import { readPane } from '../../tmux/panes.ts'
 import { type ProcessIdentity, readProcessIdentity } from '../../tmux/process-identity.ts'
 import type { Runner } from '../../tmux/runner.ts'
 import { failedFault, unavailableFault } from './faults.ts'
-import { environmentMark, readAgentPid, readWrapper, type TerminalFiles } from './launch-files.ts'
+import { environmentMark, readAgentPid, readExit, readWrapper, type TerminalFiles } from './launch-files.ts'
 import { findMembers, signalAll, waitForEnd } from './process-session.ts'
 
 /** From the removal of the pane, which sends HUP, to SIGKILL. */
 const hangUpGraceMs = 300
 const killedGraceMs = 1_000
+const exitFileLimitMs = 1_000
+const pollMs = 10
 
 export type EndTerminalOptions = {
   readonly clock: Clock
@@ -39,7 +42,8 @@ export async function endTerminal(options: EndTerminalOptions): Promise<void> {
   if (graceMs > 0) {
     const agent = before.filter((each) => each.pid === agentPid)
     await signalAll(clock, agent, 'SIGTERM')
-    await waitForEnd(clock, agent, graceMs)
+    const isEnded = agent.length > 0 && (await waitForEnd(clock, agent, graceMs))
+    if (isEnded) await waitForExitFile(clock, files)
   }
   const removed = runner === undefined ? undefined : await killTaggedPane(runner, options.target)
   const members = await stillThere(clock, [...before, ...(await find())])
@@ -52,6 +56,12 @@ export async function endTerminal(options: EndTerminalOptions): Promise<void> {
   if (removed.kind === 'timed-out' || removed.kind === 'closed' || removed.kind === 'overloaded') {
     throw unavailableFault(removed)
   }
+}
+
+/** The wrapper has yet to write how the agent ended, and the removal of the pane would end it before. */
+async function waitForExitFile(clock: Clock, files: TerminalFiles): Promise<void> {
+  const deadlineMs = clock.monotonicMs() + exitFileLimitMs
+  while (readExit(files) === undefined && clock.monotonicMs() < deadlineMs) await sleep(clock, pollMs)
 }
 
 /** Those of a terminal whose wrapper is known. */

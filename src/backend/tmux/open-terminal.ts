@@ -138,6 +138,8 @@ async function waitForStart({ clock, files }: OpenPaneOptions): Promise<OpenedPa
   for (;;) {
     const nowMs = clock.monotonicMs()
     const exit = readExit(files)
+    // By the times of the two files, so that it does not matter how late we look.
+    if (exit !== undefined && exit.atMs - startedAtMs(files) >= openLimits.endedAtOnceMs) return undefined
     if (exit !== undefined) {
       const said = await awaitLastWords(clock, files)
       const detail = `it ended at once with code ${exit.code}${said === '' ? '' : `: ${said}`}`
@@ -150,6 +152,11 @@ async function waitForStart({ clock, files }: OpenPaneOptions): Promise<OpenedPa
     }
     await sleep(clock, openLimits.pollMs)
   }
+}
+
+/** When the agent's process wrote its id; never where it did not come so far. */
+function startedAtMs(files: TerminalFiles): number {
+  return statSync(files.pid, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY
 }
 
 async function awaitLastWords(clock: Clock, files: TerminalFiles): Promise<string> {

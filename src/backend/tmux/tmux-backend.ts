@@ -4,7 +4,6 @@
  * all panes every few seconds for what no event told.
  */
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import type { Clock } from '../../async/clock.ts'
 import { Scope } from '../../async/scope.ts'
 import { SerialQueue } from '../../async/serial-queue.ts'
@@ -21,13 +20,12 @@ import {
 import type { PaneRef } from '../../domain/terminal.ts'
 import { Emitter } from '../../lib/emitter.ts'
 import type { Log } from '../../lib/log.ts'
-import { type ServerAddress, scrubEnvironment } from '../../tmux/address.ts'
+import type { ServerAddress } from '../../tmux/address.ts'
 import type { CaptureRunner } from '../../tmux/capture.ts'
 import { checkForeignServer, guestChanges, leaveForeignServer } from '../../tmux/foreign.ts'
 import { type LinkEvent, TmuxLink } from '../../tmux/link.ts'
 import { listPanes } from '../../tmux/panes.ts'
 import { type EnsureOutcome, ensureServer, healLostExit, stopServer } from '../../tmux/server.ts'
-import { chooseSocketPath } from '../../tmux/socket-path.ts'
 import { parseVersion } from '../../tmux/version.ts'
 import type {
   BackendCapability,
@@ -42,6 +40,7 @@ import type {
 } from '../backend.ts'
 import { findProcesses } from './end-terminal.ts'
 import { failedFault, unavailableFault, untilAborted } from './faults.ts'
+import { type AddressOptions, findAddress, keeperSession, planAddress } from './find-address.ts'
 import { readWrapper, type TerminalFiles, terminalFiles } from './launch-files.ts'
 import { type OpenedPane, openPane } from './open-terminal.ts'
 import { PaneSweep, sweepLimits } from './pane-sweep.ts'
@@ -57,25 +56,11 @@ export const backendLimits = {
   shutdownGraceMs: 2_000,
 } as const
 
-export type TmuxBackendOptions = {
+export type TmuxBackendOptions = AddressOptions & {
   readonly clock: Clock
   readonly log: Log
   readonly randomHex: RandomHex
-  /** Where the socket should lie, as CAO_HOME/run. */
-  readonly runDir: string
-  /** One directory per terminal is made in it. */
-  readonly terminalsDir: string
-  /** Environment of this process; little of it reaches tmux and nothing of it an agent. */
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly tempDir: string
-  /** The tmux program; by default the one on PATH. */
-  readonly tmux?: string
-  /** Socket of another tmux server to use. On one that runs already only what is ours is touched, and it is never ended. */
-  readonly socketPath?: string
 }
-
-/** No session of a user can have it: those begin with cao-. */
-export const keeperSession = '__cao_keeper'
 
 export function createTmuxBackend(options: TmuxBackendOptions): TerminalBackend {
   return new TmuxBackend(options)
@@ -91,7 +76,7 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
   readonly clock: Clock
   readonly log: Log
   readonly #options: TmuxBackendOptions
-  readonly #address: ServerAddress
+  #address: ServerAddress
   readonly #ensuring = new SerialQueue('start of the tmux server', backendLimits.ensureWaitingMax)
   readonly #lost: Emitter<BackendLost>
   readonly #terminals = new Set<TmuxTerminal>()
@@ -108,18 +93,7 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
     this.#options = options
     this.clock = options.clock
     this.log = options.log.child({ part: 'tmux' })
-    const uid = process.getuid?.() ?? 0
-    const { runDir, tempDir, env } = options
-    const socketPath =
-      options.socketPath ?? chooseSocketPath({ runDir, tempDir, uid, runtimeDir: env['XDG_RUNTIME_DIR'] })
-    this.#address = {
-      tmux: options.tmux ?? 'tmux',
-      socketPath,
-      confPath: join(runDir, 'tmux.conf'),
-      recordPath: join(dirname(options.terminalsDir), 'tmux-server.json'),
-      env: scrubEnvironment(env),
-      keeperSession,
-    }
+    this.#address = planAddress(options)
     const onListenerError = (error: unknown) => this.log.write('error', 'listener failed', { error: String(error) })
     this.#lost = new Emitter(onListenerError)
     this.onLost = this.#lost.on
@@ -144,6 +118,9 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
 
   async #ensure(): Promise<BackendFacts> {
     const version = await requireTmux(this.clock, this.#address)
+    if (this.#life === undefined) {
+      this.#address = await findAddress(this.clock, this.#address, this.#options.socketPath !== undefined)
+    }
     const outcome = await this.#ensureServer()
     if (outcome.kind === 'failed')
       throw new AppError('BACKEND_GONE', `the tmux server can not be started: ${outcome.detail}`)
