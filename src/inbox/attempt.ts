@@ -7,6 +7,7 @@
 import type { Clock } from '../async/clock.ts'
 import { sleep, type Waiting } from '../async/wait.ts'
 import { formatTyped, type Message } from '../domain/message.ts'
+import type { Snapshot } from '../screen/snapshot.ts'
 import type { Ladder } from './ladder.ts'
 import type { Receiver } from './receiver.ts'
 import { type DraftOwner, ownerOfDraft, sanitizeTyped } from './typed-text.ts'
@@ -15,6 +16,8 @@ import { type DraftOwner, ownerOfDraft, sanitizeTyped } from './typed-text.ts'
 const lookEveryMs = 60
 /** For our draft to be seen after the paste; and one second more per 256 KiB, for slow composers. */
 const draftLimitMs = 10_000
+/** While the program shows nothing of it (a frozen one reads it when it goes on); the queue waits as long. */
+export const unseenLimitMs = 100_000
 /** For proof after an Enter, before the composer is looked at again. */
 export const enterProofMs = 1_500
 /** For proof after the last Enter, before the outcome is called unknown. */
@@ -26,12 +29,16 @@ export type AttemptOutcome =
   | { readonly kind: 'held'; readonly why: string }
   /** It ended here; the ladder says how. */
   | { readonly kind: 'ended' }
+  /** Its outcome is unknown, and the text may still appear: nothing else may be typed before that is settled. */
+  | { readonly kind: 'unseen' }
 
 export type AttemptContext = {
   readonly receiver: Receiver
   readonly ladder: Ladder
   readonly clock: Clock
   readonly waiting: Waiting
+  /** Enter may have been pressed already, by a life of ours that ended. */
+  readonly mayBeTaken?: boolean
 }
 
 export async function attemptDelivery(message: Message, context: AttemptContext): Promise<AttemptOutcome> {
@@ -90,7 +97,7 @@ export async function submitDraft(
   if (owner !== 'ours') {
     const why = owner === 'foreign' ? 'the composer holds more than our text' : 'our text was not seen in the composer'
     ladder.step(message.id, 'lapse', `${why}; Enter was not pressed. Look at the pane`)
-    return { kind: 'ended' }
+    return { kind: owner === 'empty' || owner === 'absent' ? 'unseen' : 'ended' }
   }
   for (const isLast of [false, true]) {
     await sleep(clock, receiver.quirks.settleMs, waiting.signal)
@@ -111,6 +118,23 @@ async function lookAtDraft(typed: string, { receiver, waiting }: AttemptContext)
   return seen === 'gone' ? 'gone' : ownerOfDraft(seen.reading.composer, typed)
 }
 
+/** As `lookAtDraft`; where an agent keeps no record, our id in its conversation says that it took the text before. */
+export async function lookForDraft(
+  message: Message,
+  typed: string,
+  { receiver, ladder, waiting, mayBeTaken = false }: AttemptContext,
+): Promise<DraftOwner | 'gone' | 'confirmed'> {
+  const seen = await receiver.look(waiting)
+  if (seen === 'gone') return 'gone'
+  const owner = ownerOfDraft(seen.reading.composer, typed)
+  if (owner !== 'empty' || !mayBeTaken || receiver.hasProofOfBody || !isShown(message, seen.snapshot)) return owner
+  return ladder.step(message.id, 'confirm', shownProof) === undefined ? owner : 'confirmed'
+}
+
+const shownProof = 'screen: our id in the conversation'
+const isShown = (message: Message, { lines }: Snapshot): boolean =>
+  message.kind !== 'input' && lines.some((line) => line.includes(message.token))
+
 const isTaken = (message: Message): boolean =>
   message.state === 'confirmed' || message.state === 'turn_started' || message.state === 'answered'
 
@@ -121,14 +145,15 @@ async function awaitDraft(
   context: AttemptContext,
 ): Promise<DraftOwner | 'gone' | 'confirmed'> {
   const { ladder, clock, waiting } = context
-  const endMs = clock.monotonicMs() + limitMs
+  const startMs = clock.monotonicMs()
   for (;;) {
-    const owner = await lookAtDraft(typed, context)
-    if (owner === 'ours' || owner === 'gone') return owner
+    const owner = await lookForDraft(message, typed, context)
+    if (owner === 'ours' || owner === 'gone' || owner === 'confirmed') return owner
     const now = await ladder.wait(message.id, isTaken, lookEveryMs, waiting.signal)
     if (now !== undefined && isTaken(now)) return 'confirmed'
     waiting.signal.throwIfAborted()
-    if (clock.monotonicMs() > endMs) return owner
+    // What is there and is not ours stays so; where nothing is yet, our text may only be late.
+    if (clock.monotonicMs() - startMs > (owner === 'foreign' ? limitMs : unseenLimitMs)) return owner
   }
 }
 
@@ -151,13 +176,9 @@ async function awaitProof(
     if (seen === 'gone') return false
     const isGone = ownerOfDraft(seen.reading.composer, typed) === 'empty'
     const isWorking = receiver.isBusy() || receiver.turnsEnded() > options.turnsBefore
-    const isShown = message.kind !== 'input' && seen.snapshot.lines.some((line) => line.includes(message.token))
-    if (isGone && (isWorking || isShown)) {
-      ladder.step(
-        message.id,
-        'confirm',
-        isShown ? 'screen: our id in the conversation' : 'screen: the draft left and a turn began',
-      )
+    const isInConversation = isShown(message, seen.snapshot)
+    if (isGone && (isWorking || isInConversation)) {
+      ladder.step(message.id, 'confirm', isInConversation ? shownProof : 'screen: the draft left and a turn began')
       return true
     }
   }

@@ -118,7 +118,8 @@ async function play(store: Store, plan: Plan): Promise<Outcome> {
     }
     worker = new InboxWorker({ receiver, store, ladder, clock, log: silentLog })
     const run = worker.run(life.signal)
-    for (let i = 0; i < 400 && !life.signal.aborted; i++) await clock.advance(500)
+    // Longer than everything that may hold a queue.
+    for (let i = 0; i < 900 && !life.signal.aborted; i++) await clock.advance(1_000)
     life.abort(new Error('over'))
     await run
   }
@@ -173,5 +174,30 @@ test('without crashes and with at most one lost Enter everything is answered', a
       expect(messages.map((message) => message.state)).toEqual(messages.map(() => 'answered'))
     }),
     { numRuns: 20 },
+  )
+}, 60_000)
+
+test('a text that a frozen program has not shown holds the queue, is submitted when it appears, and nothing is typed behind it', async () => {
+  using store = openStore({ path: join(dir, 'frozen.db') })
+  const frozen = fc.record({
+    behaviour: fc.record({
+      swallowedEnters: fc.constant(0),
+      // As long as a program was seen frozen, and longer than one attempt may last.
+      paintMs: fc.constantFrom(15_000, 30_000, 90_000, 150_000),
+      turnMs: fc.constantFrom(1, 5_000),
+      isRecorded: fc.constant(true),
+    }),
+    hasProofOfBody: fc.boolean(),
+    messages: fc.integer({ min: 1, max: 2 }),
+    // The server may be started again meanwhile.
+    crashes: fc.array(fc.record({ atCall: fc.integer({ min: 3, max: 40 }), isAfter: fc.boolean() }), { maxLength: 2 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(frozen, async (plan) => {
+      const { messages, model } = await play(store, plan)
+      expect(messages.map((message) => message.state)).toEqual(messages.map(() => 'answered'))
+      expect(model.accepted).toHaveLength(messages.length)
+    }),
+    { numRuns: 30 },
   )
 }, 60_000)

@@ -12,6 +12,7 @@ import { type AttemptContext, type AttemptOutcome, attemptDelivery, submitDraft 
 import type { Ladder } from './ladder.ts'
 import type { Receiver } from './receiver.ts'
 import { sanitizeTyped } from './typed-text.ts'
+import { isStillUnseen, type Unseen } from './unseen-draft.ts'
 
 /** The queue is looked at this often even when nothing woke the worker. */
 const idleLookMs = 30_000
@@ -20,7 +21,9 @@ const heldLookMs = 1_000
 const turnGraceMs = 3_000
 /** One attempt in all: paste, draft, two Enters, late proof, with room for a slow backend. */
 const attemptLimitMs = 120_000
-const settleLimitMs = 60_000
+const settleLimitMs = 120_000
+/** How long the queue is held by a pasted text that the program has not shown; then it is taken for dropped. */
+export const unseenHoldMs = 600_000
 
 export type InboxWorkerOptions = {
   readonly receiver: Receiver
@@ -35,6 +38,8 @@ export class InboxWorker {
   readonly #latch = new SignalLatch()
   /** Why the queue does not move, for `explain`. */
   #holdWhy: string | undefined
+  /** Pasted, and never shown by the program: whatever is typed now would stand behind it in one draft. */
+  #unseen: Unseen | undefined
 
   constructor(options: InboxWorkerOptions) {
     this.#options = options
@@ -53,7 +58,13 @@ export class InboxWorker {
   async run(signal: AbortSignal): Promise<void> {
     const { receiver, store, clock } = this.#options
     await this.#settleAll(signal)
+    await this.#findUnseen(signal)
     while (!signal.aborted) {
+      if (this.#unseen !== undefined && (await this.#isHeldByUnseen(this.#unseen, signal))) {
+        this.#holdWhy = 'an earlier text may still stand in the input of the program; look at the pane'
+        await this.#latch.wait(clock, heldLookMs, signal)
+        continue
+      }
       const message = store.messages.nextQueued(receiver.id)
       if (message === undefined) {
         this.#holdWhy = undefined
@@ -66,7 +77,9 @@ export class InboxWorker {
         await this.#latch.wait(clock, idleLookMs, signal)
         continue
       }
+      const turns = receiver.turnsEnded()
       const outcome = await this.#guard(message, signal, attemptLimitMs, (context) => attemptDelivery(message, context))
+      if (outcome.kind === 'unseen') this.#unseen = { message, turns, atMs: clock.nowMs() }
       await this.#afterAttempt(outcome, signal)
     }
   }
@@ -105,10 +118,51 @@ export class InboxWorker {
       if (signal.aborted) return { kind: 'ended' }
       const why = error instanceof Error ? error.message : String(error)
       log.write('warn', 'delivery attempt failed', { messageId: message.id, receiverId: receiver.id, error: why })
-      if (!(error instanceof DeadlineError)) await this.#settleAll(signal, message.id)
-      else ladder.step(message.id, 'lapse', why)
+      if (error instanceof DeadlineError) {
+        const hasLapsed = ladder.step(message.id, 'lapse', why) !== undefined
+        return hasLapsed ? { kind: 'unseen' } : { kind: 'held', why }
+      }
+      await this.#settleAll(signal, message.id)
+      await this.#findUnseen(signal)
       return { kind: 'held', why }
     }
+  }
+
+  /** After a restart or a fault: the last paste may be that of a message whose outcome nobody knows. */
+  async #findUnseen(signal: AbortSignal): Promise<void> {
+    const { receiver, store, clock, log } = this.#options
+    const open = store.messages.list(receiver.id, { limit: 50, states: ['unconfirmed'] })
+    if (open.length === 0 || signal.aborted) return
+    using deadline = deadlineSignal(clock, settleLimitMs, 'the last paste', signal)
+    try {
+      const mark = await receiver.lastPasteMark(deadline)
+      const message = open.find(({ token }) => token === mark)
+      if (message === undefined || (await receiver.findAccepted(message.token, deadline)) === 'yes') return
+      this.#unseen ??= { message, turns: receiver.turnsEnded(), atMs: message.updatedAtMs }
+    } catch (error) {
+      if (!signal.aborted) log.write('warn', 'last paste not known', { receiverId: receiver.id, error: String(error) })
+    }
+  }
+
+  /** Whether the queue must wait for it; what has appeared meanwhile is submitted. */
+  async #isHeldByUnseen(unseen: Unseen, signal: AbortSignal): Promise<boolean> {
+    const { store, receiver, clock } = this.#options
+    const { message } = unseen
+    const isTaken = store.messages.find(message.id)?.state !== 'unconfirmed'
+    if (isTaken || clock.nowMs() - unseen.atMs > unseenHoldMs) {
+      this.#unseen = undefined
+      return false
+    }
+    const typed = sanitizeTyped(formatTyped(message))
+    const outcome = await this.#guard(message, signal, attemptLimitMs, async (context) => {
+      const fate = await isStillUnseen(unseen, typed, context)
+      if (fate === 'appeared') return submitDraft(message, typed, receiver.turnsEnded(), context)
+      return fate === 'unseen' ? { kind: 'unseen' } : { kind: 'ended' }
+    })
+    if (outcome.kind === 'unseen' || outcome.kind === 'held') return true
+    this.#unseen = undefined
+    await this.#afterAttempt(outcome, signal)
+    return false
   }
 
   /** Settles what stands between `leased` and `confirmed`, of one message or of all. */
@@ -150,7 +204,8 @@ export class InboxWorker {
         }
         ladder.step(message.id, 'type', 'the paste had reached the terminal')
       }
-      await submitDraft(message, typed, receiver.turnsEnded(), { receiver, ladder, clock, waiting: deadline })
+      const context = { receiver, ladder, clock, waiting: deadline, mayBeTaken: true }
+      await submitDraft(message, typed, receiver.turnsEnded(), context)
     } catch (error) {
       if (signal.aborted) return
       log.write('warn', 'fate of a message not settled', { messageId: message.id, error: String(error) })
