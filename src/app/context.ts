@@ -32,7 +32,7 @@ export type AppContext = CoreContext & {
 }
 
 /** Errors: NOT_FOUND for an unknown or deleted terminal. */
-export function requireTerminal(context: AppContext, id: TerminalId): Terminal {
+export function requireTerminal(context: Pick<CoreContext, 'store'>, id: TerminalId): Terminal {
   const terminal = context.store.terminals.find(id)
   if (terminal === undefined || terminal.life === 'deleted') {
     throw new AppError('NOT_FOUND', `there is no terminal ${id}; \`cao ls\` lists those there are`)

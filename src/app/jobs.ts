@@ -10,8 +10,10 @@ import { isJobOpen, type Job, type JobResult, type JobStep } from '../domain/job
 import type { Message, MessageKind } from '../domain/message.ts'
 import type { Terminal } from '../domain/terminal.ts'
 import { Emitter } from '../lib/emitter.ts'
+import { jobWaitMaxS } from '../protocol/version.ts'
 import type { CreateTerminal, StartJob } from './app.ts'
 import type { AppContext } from './context.ts'
+import type { CoreContext } from './core-context.ts'
 import type { TurnEnd } from './runtime.ts'
 
 /** What jobs need of the other use cases. */
@@ -32,12 +34,18 @@ export type JobDoors = {
   readonly deleteTerminal: (id: TerminalId) => Promise<void>
 }
 
+/** An asker asks again at least this often; later it is taken to have gone. */
+const fetchGraceMs = (jobWaitMaxS + 15) * 1_000
+
+/** What jobs need of the app. */
+export type JobsContext = CoreContext & Pick<AppContext, 'scope' | 'profiles' | 'runtimes'>
+
 export class Jobs {
-  readonly #context: AppContext
+  readonly #context: JobsContext
   readonly #doors: JobDoors
   readonly #ended: Emitter<Job>
 
-  constructor(context: AppContext, doors: JobDoors) {
+  constructor(context: JobsContext, doors: JobDoors) {
     this.#context = context
     this.#doors = doors
     this.#ended = new Emitter((error) => context.log.write('error', 'job listener failed', { error: String(error) }))
@@ -165,12 +173,22 @@ export class Jobs {
   end(id: JobId, step: Exclude<JobStep, 'start'>, result: JobResult): void {
     const job = this.#step(id, step, result)
     if (job === undefined) return
-    if (job.kind === 'assign' && job.callerId !== undefined) this.#callBack(job, job.callerId)
+    const { callerId } = job
+    if (job.kind === 'assign' && callerId !== undefined) this.#callBack(job, callerId)
+    if (job.kind === 'handoff' && callerId !== undefined) {
+      this.#context.scope.spawn(`fetching of ${id}`, (signal) => this.#callBackUnfetched(job, callerId, signal))
+    }
     if (job.teardown && job.workerId !== undefined && step === 'answer') {
       const { workerId } = job
       this.#context.scope.spawn(`end of worker ${workerId}`, () => this.#doors.deleteTerminal(workerId))
     }
     this.#ended.emit(job)
+  }
+
+  /** An asker that waits fetches the end at once; one whose call was cut off by its own time limit is called back instead. */
+  async #callBackUnfetched(job: Job, callerId: TerminalId, signal: AbortSignal): Promise<void> {
+    await sleep(this.#context.clock, fetchGraceMs, signal).catch(() => undefined)
+    if (!signal.aborted) this.#callBack(job, callerId)
   }
 
   #callBack(job: Job, callerId: TerminalId): void {

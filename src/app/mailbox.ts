@@ -5,6 +5,7 @@ import { AppError } from '../domain/errors.ts'
 import { type JobId, type MessageId, makeMessageToken, parseTerminalId, type TerminalId } from '../domain/ids.ts'
 import { type Message, type MessageKind, type MessageStatus, messageBytesMax } from '../domain/message.ts'
 import { type AppContext, requireTerminal } from './context.ts'
+import type { CoreContext } from './core-context.ts'
 
 export type QueueMessage = {
   readonly kind: MessageKind
@@ -14,8 +15,11 @@ export type QueueMessage = {
   readonly jobId: JobId | undefined
 }
 
+/** What queueing needs of the app. */
+export type MailboxContext = CoreContext & Pick<AppContext, 'runtimes'>
+
 /** Queues and wakes the receiver's worker. Errors: NOT_FOUND, BAD_REQUEST, TOO_LARGE, BLOCKED for an agent that exited, QUEUE_FULL. */
-export function queueMessage(context: AppContext, message: QueueMessage): Message {
+export function queueMessage(context: MailboxContext, message: QueueMessage): Message {
   const { store, clock, random, events, runtimes } = context
   const receiver = requireTerminal(context, message.receiverId)
   if (message.body === '') throw new AppError('BAD_REQUEST', 'the message is empty')
