@@ -30,29 +30,40 @@ const missed = (told: string): FaultOutcome => ({ isMissed: true, told })
 export class Faults {
   readonly #stage: Stage
   readonly #team: Team
+  readonly #write: (member: Member) => void
 
-  constructor(stage: Stage, team: Team) {
+  /** `write` sends somebody a message, for faults that must meet one. */
+  constructor(stage: Stage, team: Team, write: (member: Member) => void) {
     this.#stage = stage
     this.#team = team
+    this.#write = write
   }
 
   /** Errors: AppError when what was broken does not come back. */
-  perform(fault: Fault): Promise<FaultOutcome> {
+  async perform(fault: Fault): Promise<FaultOutcome> {
     switch (fault.kind) {
       case 'server-kill':
         return this.#endServer('SIGKILL', fault.lastsMs)
       case 'server-term':
         return this.#endServer('SIGTERM', fault.lastsMs)
       case 'server-freeze':
-        return this.#freezeFor('the server', this.#stage.serverPid, fault.lastsMs)
+        return this.#freezeFor('the server', [this.#stage.serverPid], fault.lastsMs)
       case 'tmux-freeze':
-        return this.#freezeFor('tmux', this.#stage.tmuxPid, fault.lastsMs)
+        return this.#freezeFor('tmux', [this.#stage.tmuxPid], fault.lastsMs)
       case 'tmux-freeze-server-kill':
         return this.#freezeTmuxAndEndServer(fault.lastsMs)
       case 'tmux-kill':
         return this.#killTmux()
       case 'control-kill':
         return this.#killControlClient()
+      case 'control-freeze':
+        return this.#freezeFor('the control client', await this.#findControlClients(), fault.lastsMs)
+      case 'agent-freeze':
+        return this.#withMember(fault, (member) => this.#freezeAgent(member, fault.lastsMs))
+      case 'sink-freeze':
+        return this.#withMember(fault, async ({ id }) =>
+          this.#freezeFor(`the sink of ${id}`, (await this.#findSink(id)).readers, fault.lastsMs),
+        )
       case 'agent-kill':
         return this.#withMember(fault, (member) => this.#killAgent(member))
       case 'sink-kill':
@@ -83,15 +94,24 @@ export class Faults {
     )
   }
 
-  async #freezeFor(what: string, pid: number | undefined, lastsMs: number): Promise<FaultOutcome> {
+  async #freezeFor(what: string, pids: readonly (number | undefined)[], lastsMs: number): Promise<FaultOutcome> {
     const { clock, parts } = this.#stage
-    if (pid === undefined || !(await freeze(clock, pid))) return missed(`${what} is not there`)
+    const frozen: number[] = []
     try {
+      for (const pid of pids) if (pid !== undefined && (await freeze(clock, pid))) frozen.push(pid)
+      if (frozen.length === 0) return missed(`${what} is not there`)
       await sleep(clock, lastsMs, parts.signal)
     } finally {
-      signalIfThere(pid, 'SIGCONT')
+      for (const pid of frozen) signalIfThere(pid, 'SIGCONT')
     }
-    return done(`${what} (${pid}) frozen for ${lastsMs} ms`)
+    return done(`${what} (${frozen.join(', ')}) frozen for ${lastsMs} ms`)
+  }
+
+  /** Two messages are typed to it meanwhile: it must read them as two. */
+  #freezeAgent(member: Member, lastsMs: number): Promise<FaultOutcome> {
+    const frozen = this.#freezeFor(`agent ${member.id}`, [this.#stage.agentPid(member.id)], lastsMs)
+    for (let times = 0; times < 2; times++) this.#write(member)
+    return frozen
   }
 
   /** The server comes back to a tmux that does not answer yet. */
@@ -153,26 +173,34 @@ export class Faults {
   }
 
   /** The long-lived client of our server, by which it does everything at tmux. */
-  async #killControlClient(): Promise<FaultOutcome> {
+  async #findControlClients(): Promise<readonly number[]> {
     const { serverPid } = this.#stage
-    if (serverPid === undefined) return missed('no server')
-    const killed: number[] = []
-    for (const pid of await listChildren(serverPid)) {
+    const found: number[] = []
+    for (const pid of serverPid === undefined ? [] : await listChildren(serverPid)) {
       const words = await readCommand(pid)
-      if (words[0]?.endsWith('tmux') && words.includes('-C') && signalIfThere(pid, 'SIGKILL')) killed.push(pid)
+      if (words[0]?.endsWith('tmux') && words.includes('-C')) found.push(pid)
     }
+    return found
+  }
+
+  async #killControlClient(): Promise<FaultOutcome> {
+    const killed = (await this.#findControlClients()).filter((pid) => signalIfThere(pid, 'SIGKILL'))
     return killed.length === 0 ? missed('no control client') : done(`control client ${killed.join(', ')} killed`)
+  }
+
+  /** What writes the output of a terminal into its log: a shell, and the reader that it runs. */
+  async #findSink(id: string): Promise<{ readonly shells: readonly number[]; readonly readers: readonly number[] }> {
+    const { world } = this.#stage.parts
+    const found = await findProcesses(world.folder)
+    const shells = found.filter(({ command }) => command.includes(`${id}/output.log`) && command.includes('cat >&3'))
+    const readers = (await Promise.all(shells.map(({ pid }) => listChildren(pid)))).flat()
+    return { shells: shells.map(({ pid }) => pid), readers }
   }
 
   /** `variant`: the reader, the shell around it, or both. */
   async #killSink({ id }: Member, variant: number): Promise<FaultOutcome> {
-    const { world } = this.#stage.parts
-    const mark = `${id}/output.log`
-    const shells = (await findProcesses(world.folder)).filter(
-      ({ command }) => command.includes(mark) && command.includes('cat >&3'),
-    )
-    const readers = (await Promise.all(shells.map(({ pid }) => listChildren(pid)))).flat()
-    const victims = [...(variant === 0 ? [] : shells.map(({ pid }) => pid)), ...(variant === 1 ? [] : readers)]
+    const { shells, readers } = await this.#findSink(id)
+    const victims = [...(variant === 0 ? [] : shells), ...(variant === 1 ? [] : readers)]
     for (const pid of victims) signalIfThere(pid, 'SIGKILL')
     return victims.length === 0 ? missed(`${id} has no sink`) : done(`sink of ${id} killed (${victims.join(', ')})`)
   }

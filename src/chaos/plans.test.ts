@@ -25,17 +25,17 @@ describe('the plans', () => {
     )
     expect(seen).toMatchInlineSnapshot(`
       [
-        "894 pane-split 4",
-        "1810 copy-mode 0",
-        "3932 copy-mode 1",
-        "5563 control-kill 4",
-        "7961 window-rename 1",
-        "10295 tmux-kill 2",
-        "11995 disk-full 0",
-        "17643 agent-kill 5",
-        "19896 server-freeze 1",
-        "25222 tmux-freeze 1",
-        "36969 server-kill 4",
+        "894 tmux-freeze-server-kill 2",
+        "4899 sink-kill 1",
+        "7652 agent-kill 2",
+        "9125 copy-mode 2",
+        "10340 tmux-kill 1",
+        "11583 window-rename 2",
+        "15208 pane-split 1",
+        "18242 copy-mode 1",
+        "19199 control-kill 3",
+        "22502 tmux-freeze 3",
+        "35559 disk-full 1",
       ]
     `)
     expect(planTraffic({ seed: 1, durationMs: 4_000, agents: 6 })).toMatchInlineSnapshot(`

@@ -155,7 +155,7 @@ class Run {
     const plan = planTraffic(options)
     const around = Promise.all([this.#tellProgress(background), this.#sweeper.run(background)])
     try {
-      const faults = options.hasFaults ? this.#playFaults(planFaults(options)) : Promise.resolve()
+      const faults = options.hasFaults ? this.#playFaults(planFaults(options), traffic) : Promise.resolve()
       const both = [traffic.run(plan), faults].map((work) => work.catch((error: unknown) => this.#break(error)))
       await Promise.all(both)
     } finally {
@@ -169,9 +169,9 @@ class Run {
     throw this.#broken.signal.reason
   }
 
-  async #playFaults(plan: readonly Fault[]): Promise<void> {
+  async #playFaults(plan: readonly Fault[], traffic: Traffic): Promise<void> {
     const { clock, signal, options } = this.#parts
-    const faults = new Faults(this.#stage, this.#team)
+    const faults = new Faults(this.#stage, this.#team, traffic.write)
     const startMs = clock.monotonicMs()
     for (const fault of plan) {
       const nowMs = clock.monotonicMs() - startMs

@@ -44,6 +44,11 @@ export class Traffic {
     await Promise.all(this.#open)
   }
 
+  /** One more message, beside the plan. */
+  readonly write = (receiver: Member): void => {
+    this.#begin({ atMs: 0, kind: 'message', slot: receiver.slot, to: [], lines: 0 }, receiver)
+  }
+
   #begin(step: TrafficStep, receiver: Member): void {
     const work: Promise<void> = this.#perform(step, receiver).finally(() => this.#open.delete(work))
     this.#open.add(work)
