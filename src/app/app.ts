@@ -5,7 +5,9 @@
  * Expected refusals are AppErrors with a code here, because every caller is a boundary (HTTP, MCP, CLI)
  * that renders them by the same table.
  */
+
 import type { Waiting } from '../async/wait.ts'
+import type { BackendFinding } from '../backend/backend.ts'
 import type { DomainEvent } from '../domain/events.ts'
 import type { JobId, MessageId, QuestionId, SessionName, TerminalId } from '../domain/ids.ts'
 import type { Job, JobKind } from '../domain/job.ts'
@@ -123,6 +125,8 @@ export type Health = {
 
 export interface App {
   health(): Health
+  /** What a person should know of backend and leftovers. Errors: none. */
+  examine(waiting: Waiting): Promise<readonly BackendFinding[]>
   listProfiles(): Promise<readonly Profile[]>
   /** Errors: PROFILE_UNKNOWN, PROFILE_INVALID. */
   loadProfile(name: string): Promise<Profile>

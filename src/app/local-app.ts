@@ -23,6 +23,7 @@ import type {
 } from './app.ts'
 import { type AppContext, requireTerminal } from './context.ts'
 import type { Deleter } from './end-terminal.ts'
+import { examine } from './examine.ts'
 import { explain } from './explain.ts'
 import type { Jobs } from './jobs.ts'
 import { listMessages, queueMessage, requireMessage } from './mailbox.ts'
@@ -71,6 +72,7 @@ export class LocalApp implements App {
     }
   }
 
+  examine: App['examine'] = (waiting) => examine(this.#context, waiting)
   listProfiles: App['listProfiles'] = () => this.#context.profiles.list()
   loadProfile: App['loadProfile'] = (name) => this.#context.profiles.load(name)
 

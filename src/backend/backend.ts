@@ -58,6 +58,13 @@ export type BackendFacts = {
   readonly details: Readonly<Record<string, string>>
 }
 
+/** For `doctor`: what was found, and what to do about it. */
+export type BackendFinding = {
+  readonly what: string
+  readonly level: 'ok' | 'note' | 'fail'
+  readonly detail: string
+}
+
 export type BackendLost = { readonly instanceId: InstanceId; readonly reason: string }
 
 export interface TerminalBackend extends AsyncDisposable {
@@ -78,6 +85,8 @@ export interface TerminalBackend extends AsyncDisposable {
    * when it does again. Nothing is lost by it.
    */
   onAnswering(listener: (isAnswering: boolean) => void): Disposable
+  /** Looks at itself for a person. Errors: BACKEND_GONE before `ensure`. */
+  examine(waiting: Waiting): Promise<readonly BackendFinding[]>
   /** argv for a person to look at a session (and a pane in it) from a shell. */
   attachArgv(sessionName: SessionName, pane: PaneRef | undefined): readonly string[]
   /** Ends the backend's server and all that is on it. Only for `shutdown --all`. */

@@ -60,6 +60,7 @@ async function examine(context: CliContext): Promise<readonly Finding[]> {
   return [
     ...local,
     ...(await checkServer(client, context)),
+    ...(await askServer(client)),
     ...(await checkProviders(client)),
     ...(await checkProfiles(client)),
   ]
@@ -145,6 +146,16 @@ async function checkServer(client: Client, { programs }: CliContext): Promise<re
   const level = backend.state === 'gone' ? 'note' : 'ok'
   const rest = backend.state === 'gone' ? 'not running; the next launch starts it' : backend.state
   return [server, { what: 'backend', level, detail: `${backend.name} ${backend.version}, ${rest}` }]
+}
+
+/** The server knows its backend, and what is left over. An older one does not know the question. */
+async function askServer(client: Client): Promise<readonly Finding[]> {
+  try {
+    return (await client.doctor()).map(({ what, level, detail }) => ({ what, level, detail: cleanLine(detail) }))
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
+    return []
+  }
 }
 
 async function checkProviders(client: Client): Promise<readonly Finding[]> {

@@ -6,6 +6,7 @@
  */
 import type { Clock } from '../async/clock.ts'
 import { systemClock } from '../async/clock-system.ts'
+import type { FindingBody } from '../protocol/doctor.ts'
 import type { EventHistoryBody, StreamFrame } from '../protocol/event.ts'
 import type { HealthBody } from '../protocol/health.ts'
 import { paths } from '../protocol/paths.ts'
@@ -36,6 +37,7 @@ export function createClient(target: Target, options: ClientOptions = {}) {
     ...terminalCalls(verbs),
     ...workCalls(verbs),
     health: (how?: CallOptions) => get<HealthBody>(paths.health(), {}, how),
+    doctor: (how?: CallOptions) => get<readonly FindingBody[]>(paths.doctor(), {}, how),
     listProfiles: (how?: CallOptions) => get<readonly ProfileSummaryBody[]>(paths.profiles(), {}, how),
     getProfile: (name: string, how?: CallOptions) => get<ProfileBody>(paths.profile(name), {}, how),
     listProviders: (how?: CallOptions) => get<readonly ProviderBody[]>(paths.providers(), {}, how),

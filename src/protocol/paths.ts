@@ -6,6 +6,7 @@ const at = encodeURIComponent
 
 export const paths = {
   health: () => '/health',
+  doctor: () => '/doctor',
   profiles: () => '/agents/profiles',
   profile: (name: string) => `/agents/profiles/${at(name)}`,
   providers: () => '/agents/providers',

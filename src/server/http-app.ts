@@ -12,6 +12,7 @@ import { type CapabilityBook, identify } from './auth.ts'
 import type { HttpContext, HttpEnv, Router, Services } from './context.ts'
 import { renderError } from './error-response.ts'
 import { isHostAllowed, isOriginAllowed, type OriginRules } from './origin.ts'
+import { doctorRoutes } from './routes/doctor.ts'
 import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { inboxRoutes } from './routes/inbox.ts'
@@ -59,7 +60,15 @@ export function createHttpApp(options: HttpAppOptions): Router {
     }),
   )
 
-  const routes = [healthRoutes, profileRoutes, sessionRoutes, terminalRoutes, terminalInputRoutes, outputRoutes]
+  const routes = [
+    healthRoutes,
+    doctorRoutes,
+    profileRoutes,
+    sessionRoutes,
+    terminalRoutes,
+    terminalInputRoutes,
+    outputRoutes,
+  ]
   for (const add of [...routes, recoverRoutes, inboxRoutes, runStepRoutes, jobRoutes, questionRoutes, eventRoutes])
     add(router, options)
   return router

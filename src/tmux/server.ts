@@ -192,7 +192,7 @@ function describeResult(result: ProgramResult | undefined): string {
 }
 
 /** Names of essential options that do not stand as they must, and `keeper` when that session is missing. */
-async function findWrongOptions(clock: Clock, address: ServerAddress): Promise<string[]> {
+export async function findWrongOptions(clock: Clock, address: ServerAddress): Promise<string[]> {
   const flags = { server: '-sv', session: '-gv', window: '-gwv' } as const
   const reads = essentialOptions.flatMap((option) => ['show-options', flags[option.scope], option.name, ';'])
   const args = [...existingServerArgs(address), ...reads, 'has-session', '-t', `=${address.keeperSession}`]

@@ -30,6 +30,7 @@ import { parseVersion } from '../../tmux/version.ts'
 import type {
   BackendCapability,
   BackendFacts,
+  BackendFinding,
   BackendLost,
   BackendTerminal,
   FoundTerminal,
@@ -39,6 +40,7 @@ import type {
   Waiting,
 } from '../backend.ts'
 import { findProcesses } from './end-terminal.ts'
+import { examineTmux } from './examine.ts'
 import { failedFault, unavailableFault, untilAborted } from './faults.ts'
 import { type AddressOptions, findAddress, keeperSession, planAddress } from './find-address.ts'
 import { readWrapper, type TerminalFiles, terminalFiles } from './launch-files.ts'
@@ -307,6 +309,10 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
 
   lookSoon(): void {
     this.#sweep.soon()
+  }
+
+  examine(waiting: Waiting): Promise<readonly BackendFinding[]> {
+    return untilAborted(examineTmux({ clock: this.clock, address: this.#address, ...this.#require() }), waiting)
   }
 
   attachArgv(sessionName: SessionName, pane: PaneRef | undefined): readonly string[] {
