@@ -1,11 +1,15 @@
 /**
- * Waits until a started agent takes input. Start-up dialogs that the provider knows and may answer are answered
- * once each; any other is the person's, and the terminal counts as started with that question open.
+ * Waits until a started agent takes input. Start-up dialogs that the provider knows and may answer are answered;
+ * any other is the person's, and the terminal counts as started with that question open.
  */
+import { realpath } from 'node:fs/promises'
 import { SignalLatch } from '../async/signal-latch.ts'
 import type { Waiting } from '../async/wait.ts'
 import type { AppContext } from './context.ts'
 import type { Runtime } from './runtime.ts'
+
+/** A dialog that still stands then is answered again, as it is shown now. */
+const answerAgainMs = 1_500
 
 export type ReadyOutcome = { readonly kind: 'ready' } | { readonly kind: 'failed'; readonly why: string }
 
@@ -16,24 +20,28 @@ export async function awaitReady(
   waiting: Waiting,
 ): Promise<ReadyOutcome> {
   const { clock } = context
+  const directory = await realpath(runtime.row.workingDirectory)
   const latch = new SignalLatch()
   using subscriptions = new DisposableStack()
   subscriptions.use(runtime.watch.onChanged(() => latch.raise()))
   subscriptions.use(runtime.watch.onSeen(() => latch.raise()))
-  const answered = new Set<string>()
+  /** When each dialog was answered last: a program that has just drawn one may not listen yet. */
+  const answeredAtMs = new Map<string, number>()
   const endMs = clock.monotonicMs() + limitMs
   for (;;) {
     const { status, reason, detail } = runtime.state
     if (reason === 'exited' || reason === 'lost') return { kind: 'failed', why: detail ?? reason }
     const dialog = runtime.watch.lastSeen?.reading.dialog
-    const isAnswerable = dialog?.answer !== undefined && !answered.has(dialog.text)
-    if (dialog?.answer !== undefined && isAnswerable) {
-      answered.add(dialog.text)
-      await runtime.press(dialog.answer, waiting)
+    const isElsewhere = dialog?.directory !== undefined && dialog.directory !== directory
+    const answer = isElsewhere ? undefined : dialog?.answer
+    const lastMs = answeredAtMs.get(dialog?.text ?? '') ?? Number.NEGATIVE_INFINITY
+    if (dialog !== undefined && answer !== undefined && clock.monotonicMs() >= lastMs + answerAgainMs) {
+      answeredAtMs.set(dialog.text, clock.monotonicMs())
+      await runtime.press(answer, waiting)
     } else if (
       status === 'idle' ||
       status === 'completed' ||
-      (status === 'waiting_user_answer' && dialog?.answer === undefined)
+      (status === 'waiting_user_answer' && answer === undefined)
     ) {
       return { kind: 'ready' }
     }

@@ -19,6 +19,8 @@ export type ProviderCase = {
   readonly closeBackend: (backend: TerminalBackend) => Promise<void>
   /** Environment of the launching client, after the allow-list. */
   readonly clientEnv: Readonly<Record<string, string>>
+  /** Of the profile; undefined: as the program's own settings say. */
+  readonly permissionMode?: string
   /** For each single wait, where the usual is too short. Units: ms. */
   readonly stepLimitMs?: number
   readonly messages: {
@@ -57,8 +59,7 @@ export function describeProvider(name: string, given: ProviderCase): void {
       backend = await given.openBackend()
     })
     afterAll(() => given.closeBackend(backend))
-    const start = (size: Size) =>
-      RunningAgent.start({ provider, backend, clientEnv: given.clientEnv, size, stepLimitMs: given.stepLimitMs })
+    const start = (size: Size) => RunningAgent.start({ ...given, backend, size })
 
     test.each(sizes)('at $cols x $rows: becomes ready, and its composer is read, cleared and sent', async (size) => {
       await using agent = await start(size)
@@ -113,7 +114,7 @@ export function describeProvider(name: string, given: ProviderCase): void {
       await agent.waitForReading('work', (reading) => reading.claim?.kind === 'busy')
       await agent.press(provider.quirks.interrupt)
       if (announcesEnd) await agent.waitForEnd('interrupted')
-      await agent.waitForReady()
+      await agent.waitForReady({ isClearing: true })
       await agent.send(messages.reply('and goes on'))
       await agent.waitForEnd('answered')
       if (has('exact-answer')) expect(await agent.loadAnswer()).toMatchObject({ text: 'and goes on' })

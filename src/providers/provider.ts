@@ -100,6 +100,8 @@ export type Dialog = {
   readonly text: string
   /** Keys that CAO may press by itself; undefined: the person decides. */
   readonly answer: readonly Key[] | undefined
+  /** What the dialog names: `answer` may be pressed only when this is the agent's own working directory. */
+  readonly directory?: string
 }
 
 /** What one screen says. A screen that no rule matches says nothing: claim undefined. */

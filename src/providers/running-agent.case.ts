@@ -20,6 +20,8 @@ import type { AnswerOutcome, AnswerPlan, Key, Provider, ProviderSignals, ScreenR
 
 const stepLimitMs = 20_000
 const pollGapMs = 30
+/** A program that has just drawn a dialog may not listen yet. */
+const answerAgainMs = 1_500
 
 const profile: Profile = {
   name: 'conformance',
@@ -42,6 +44,7 @@ export type RunOptions = {
   readonly backend: TerminalBackend
   readonly clientEnv: Readonly<Record<string, string>>
   readonly size: Size
+  readonly permissionMode?: string
   /** For each single wait; a program that starts slowly needs more than the usual. Units: ms. */
   readonly stepLimitMs?: number | undefined
 }
@@ -58,6 +61,7 @@ export class RunningAgent implements AsyncDisposable {
   readonly heard: Signal[] = []
   readonly #options: RunOptions
   readonly #folder = mkdtempSync(join(tmpdir(), 'cao-conformance-'))
+  readonly #cwd = join(this.#folder, 'cwd')
   readonly #terminalId = makeTerminalId(randomHex)
   #terminal: BackendTerminal | undefined
   #signals: ProviderSignals | undefined
@@ -85,17 +89,14 @@ export class RunningAgent implements AsyncDisposable {
 
   async #launch(resume: Binding | undefined): Promise<void> {
     const { provider, backend, clientEnv, size } = this.#options
-    const [cwd, privateDir, spoolDir] = ['cwd', 'private', 'spool'].map((name) => join(this.#folder, name)) as [
-      string,
-      string,
-      string,
-    ]
+    const cwd = this.#cwd
+    const [privateDir, spoolDir] = [join(this.#folder, 'private'), join(this.#folder, 'spool')]
     for (const directory of [cwd, privateDir, spoolDir]) mkdirSync(directory, { recursive: true, mode: 0o700 })
     const program = await provider.findProgram(clientEnv)
     if (program.kind === 'missing') throw new Error(`${provider.title} is not installed: ${program.hint}`)
     const plan = await provider.planLaunch({
       terminalId: this.#terminalId,
-      profile,
+      profile: { ...profile, permissionMode: this.#options.permissionMode },
       systemPrompt: 'You are tested.',
       allowedTools: undefined,
       model: undefined,
@@ -179,16 +180,22 @@ export class RunningAgent implements AsyncDisposable {
     })
   }
 
-  /** Ready on the screen, twice in a row. Presses through dialogs that CAO may answer. */
-  async waitForReady(): Promise<void> {
+  /**
+   * Ready on the screen, twice in a row. Presses through dialogs that CAO may answer. `isClearing`: a draft is cleared;
+   * some programs give a prompt back that was interrupted before the first word.
+   */
+  async waitForReady({ isClearing = false } = {}): Promise<void> {
     let quiet = 0
-    let answered = ''
+    let answered = { text: '', againMs: 0 }
     await this.#waitFor('a ready screen', async () => {
       const { claim, composer, dialog } = await this.read()
-      if (dialog?.answer !== undefined && dialog.text !== answered) {
-        answered = dialog.text
+      const isElsewhere = dialog?.directory !== undefined && dialog.directory !== this.#cwd
+      const isNew = dialog?.text !== answered.text || performance.now() > answered.againMs
+      if (dialog?.answer !== undefined && isNew && !isElsewhere) {
+        answered = { text: dialog.text, againMs: performance.now() + answerAgainMs }
         await this.press(dialog.answer)
       }
+      if (isClearing && composer.kind === 'draft') await this.press(this.#options.provider.quirks.clear)
       quiet = claim?.kind === 'ready' && composer.kind === 'empty' ? quiet + 1 : 0
       return quiet >= 2 ? true : undefined
     })
@@ -222,10 +229,18 @@ export class RunningAgent implements AsyncDisposable {
     return this.#options.provider.planAnswer(question, answer, await this.snapshot())
   }
 
+  /** Pressed again when the question still stands: a program that has just drawn one may not listen yet. */
   async answer(question: QuestionText, answer: string): Promise<void> {
-    const plan = await this.plan(question, answer)
-    if (plan.kind === 'refused') throw new Error(`the answer was refused: ${plan.why}`)
-    await this.press(plan.keys)
+    let againMs = 0
+    await this.#waitFor('the question to be gone', async () => {
+      if ((await this.read()).claim?.kind !== 'waiting') return true
+      if (performance.now() < againMs) return undefined
+      const plan = await this.plan(question, answer)
+      if (plan.kind === 'refused') throw new Error(`the answer was refused: ${plan.why}`)
+      await this.press(plan.keys)
+      againMs = performance.now() + answerAgainMs
+      return undefined
+    })
   }
 
   loadAnswer(): Promise<AnswerOutcome> {
