@@ -23,11 +23,13 @@ export type ModelRequest = {
 
 const wrappedMessage =
   /^\s*<system-reminder>\s*The user sent the following message:\n([\s\S]*?)\n+Please address this message[\s\S]*<\/system-reminder>\s*$/
+/** A long paste is handed on inside a mark of its own. */
+const pastedText = /<pasted_content id="([^"\n]*)">\n([\s\S]*?)\n<\/pasted_content id="\1">/g
 const insertedBlock = /<(system-reminder|environment_context|environment_details)\b[^>]*>[\s\S]*?<\/\1>/g
 
-/** A user's text without what the CLI put into it: reminders go, a message that came wrapped in one is unwrapped. */
+/** A user's text without what the CLI put into it: reminders go, what came wrapped is unwrapped. */
 export function cleanUserText(text: string): string {
-  return (wrappedMessage.exec(text)?.[1] ?? text).replaceAll(insertedBlock, '')
+  return (wrappedMessage.exec(text)?.[1] ?? text).replaceAll(insertedBlock, '').replaceAll(pastedText, '$2')
 }
 
 /** The tool of that name; CLIs put the server's name before it (`cao_handoff`, `mcp__cao__handoff`). */

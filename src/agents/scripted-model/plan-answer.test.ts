@@ -57,6 +57,12 @@ describe('planAnswer', () => {
     expect(actsOf(user('slow 20\nreply never'), assistant, user('reply now'))).toEqual(say('now'))
   })
 
+  it('forgets what a person stopped in the middle of a tool', () => {
+    const stopped: Item = { kind: 'interrupted' }
+    const items = [user('tool sleep 9\nreply never'), assistant, result('rejected'), stopped]
+    expect(actsOf(...items, user('reply now'))).toEqual(say('now'))
+  })
+
   it('does a message that came in mid-turn after the rules that still stand', () => {
     const items = [user('tool true\nreply first'), assistant, result('ok'), user('reply second')]
     expect(actsOf(...items)).toEqual(say('first'))
@@ -129,6 +135,13 @@ reply a
 Please address this message and continue with your tasks.
 </system-reminder>`
     expect(cleanUserText(wrapped)).toBe('[cao message 7f3a12345678 from 1a2b3c4d]\nreply a')
+  })
+
+  it('takes a paste out of the mark that a CLI puts around it', () => {
+    const pasted =
+      '\n\n<pasted_content id="9c4e">\n[cao assign 7f3a12345678 from 1a2b3c4d]\nreply a\n</pasted_content id="9c4e">\n'
+    expect(actsOf(user(pasted))).toEqual(say('a'))
+    expect(cleanUserText(pasted).trim()).toBe('[cao assign 7f3a12345678 from 1a2b3c4d]\nreply a')
   })
 
   it('finds a tool behind the name of its server', () => {
