@@ -117,12 +117,13 @@ export const paneOf = (world: TestWorld, id: string): string => paneField(world,
 
 /** A person who is attached to a session from a terminal of their own: a pane of another private tmux. */
 export class Person implements Disposable {
+  static #count = 0
   readonly #world: TestWorld
   readonly #socket: string
 
   constructor(world: TestWorld, session: string, size: { readonly cols: number; readonly rows: number }) {
     this.#world = world
-    this.#socket = join(world.world.folder, `person-${session}`)
+    this.#socket = join(world.world.folder, `person-${++Person.#count}`)
     const own = join(world.world.layout.runDir, 'tmux.sock')
     const attach = ['env', '-u', 'TMUX', 'tmux', '-u', '-S', own, 'attach-session', '-t', `=${session}`]
     const at = ['-x', String(size.cols), '-y', String(size.rows)]
