@@ -87,13 +87,13 @@ describe('set-up', () => {
     const result = await runScript('setup.mjs')
     expect(result).toMatchObject({ code: 1, stdout: '' })
     expect(result.stderr.trimEnd().split('\n').slice(1)).toEqual([
-      'CAO needs tmux 3.2 or newer (it is not there): install it with your package manager (the package is called tmux), then run this again.',
+      'CAO needs tmux 3.2a or newer (it is not there): install it with your package manager (the package is called tmux), then run this again.',
     ])
   })
 
   test('does not take a tmux that is too old for a good one', async () => {
     writeProgram('tmux', 'echo tmux 3.1c')
-    expect((await runScript('setup.mjs')).stderr).toContain('CAO needs tmux 3.2 or newer (tmux 3.1c is older than 3.2)')
+    expect((await runScript('setup.mjs')).stderr).toContain('CAO needs tmux 3.2a or newer (tmux 3.1c is older than 3.2a)')
   })
 
   test.each([

@@ -12,14 +12,14 @@ export const tmuxStep = {
     const { code, output } = await capture('tmux', ['-V'], { limitMs: 10_000 })
     if (code === 127) return 'it is not there'
     if (code !== 0) return `tmux -V fails: ${output.trim()}`
-    return isNewEnough(output) ? undefined : `${output.trim()} is older than 3.2`
+    return isNewEnough(output) ? undefined : `${output.trim()} is older than 3.2a`
   },
 
   async fix() {
     const why = await tmuxStep.missing()
     const apt = await findApt()
     if (apt === undefined) {
-      throw new Refusal(`CAO needs tmux 3.2 or newer (${why}): install it ${howToInstall()}, then run this again.`)
+      throw new Refusal(`CAO needs tmux 3.2a or newer (${why}): install it ${howToInstall()}, then run this again.`)
     }
     let result = await apt(['install', '-y', '--no-install-recommends', 'tmux'])
     if (result.code !== 0) {
@@ -29,13 +29,13 @@ export const tmuxStep = {
     if (result.code !== 0) {
       process.stderr.write(result.output)
       throw new Refusal(
-        'CAO needs tmux 3.2 or newer, and apt-get install tmux failed (its output stands above): install tmux, then run this again.',
+        'CAO needs tmux 3.2a or newer, and apt-get install tmux failed (its output stands above): install tmux, then run this again.',
       )
     }
     const still = await tmuxStep.missing()
     if (still !== undefined) {
       throw new Refusal(
-        `CAO needs tmux 3.2 or newer, and the one that apt-get installs does not do (${still}): install a newer one, then run this again.`,
+        `CAO needs tmux 3.2a or newer, and the one that apt-get installs does not do (${still}): install a newer one, then run this again.`,
       )
     }
   },
@@ -43,10 +43,10 @@ export const tmuxStep = {
 
 /** `tmux -V` prints `tmux 3.3a`, `tmux next-3.6` or `tmux master`; a build from master counts as new. */
 export function isNewEnough(versionLine) {
-  const match = /(\d+)\.(\d+)/.exec(versionLine)
+  const match = /(\d+)\.(\d+)([a-z]?)/.exec(versionLine)
   if (match === null) return true
-  const [major, minor] = [Number(match[1]), Number(match[2])]
-  return major > 3 || (major === 3 && minor >= 2)
+  const [major, minor, letter] = [Number(match[1]), Number(match[2]), match[3]]
+  return major > 3 || (major === 3 && (minor > 2 || (minor === 2 && letter !== '')))
 }
 
 /** apt-get as root, or through sudo where that asks for no password. */

@@ -1,10 +1,11 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../async/clock-system.ts'
 import { AppError } from '../domain/errors.ts'
-import { layoutOf, parseServerFile } from '../protocol/home.ts'
+import { layoutOf } from '../protocol/home.ts'
+import { findProcesses } from '../world/find-processes.ts'
 import { ensureServer, lastSentence } from './ensure-server.ts'
 import { findServer } from './find-server.ts'
 
@@ -24,24 +25,25 @@ server.listen(path, () => {
 `
 
 let home: string
-const pids = new Set<number>()
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'cao-ensure-'))
 })
 afterEach(async () => {
-  const file = parseServerFile(await readFile(layoutOf(home).serverFile, 'utf8').catch(() => ''))
-  if (file !== undefined) pids.add(file.pid)
-  for (const pid of pids) {
-    try {
-      process.kill(pid, 'SIGKILL')
-    } catch {
-      // It has ended by itself.
-    }
+  // A starter that lost the race may still be on its way: until none is left.
+  for (let left = await findProcesses(home); left.length > 0; left = await findProcesses(home)) {
+    for (const { pid } of left) killIfThere(pid)
   }
-  pids.clear()
   await rm(home, { recursive: true, force: true })
 })
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
 
 const ensure = (code: string, env: Readonly<Record<string, string>> = {}) =>
   ensureServer({

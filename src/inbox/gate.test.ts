@@ -16,6 +16,16 @@ test('a message may be typed only to an agent at rest', () => {
   })
 })
 
+test('whatever the agent is busy with or asks, the message waits', () => {
+  for (const reason of ['turn', 'background', 'retrying', 'hung'] as const)
+    expect(gateOf('processing', reason)).toBe('held')
+  for (const reason of ['permission', 'question', 'trust', 'login', 'update'] as const) {
+    expect(gateOf('waiting_user_answer', reason)).toBe('held')
+  }
+  for (const reason of ['starting', 'backend_silent'] as const) expect(gateOf('unknown', reason)).toBe('held')
+  for (const reason of ['ready', 'interrupted'] as const) expect(gateOf('idle', reason)).toBe('open')
+})
+
 test('an ended agent ends the wait, a rate limit only holds it, an API error lets the next message try', () => {
   expect(gateOf('error', 'exited')).toBe('ended')
   expect(gateOf('completed', 'exited')).toBe('ended')

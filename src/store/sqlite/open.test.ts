@@ -140,23 +140,31 @@ test('a place where no file can be made is a fault that names it', () => {
   expect([fault.code, fault.message.includes(path)]).toEqual(['INTERNAL', true])
 })
 
+const nextVersion = migrations.length + 1
+
 test('copies an existing file before it migrates it, for its owner alone, and a new file not', () => {
   makeStore()
   expect(readdirSync(join(folder, 'home', 'state'))).toEqual(['cao.db'])
-  const next = { version: 2, sql: `CREATE TABLE later (x INTEGER) STRICT; UPDATE facts SET value = 'changed'` }
-  writeFileSync(`${path}.v1.backup.partial`, 'left by a crash')
+  const next = {
+    version: nextVersion,
+    sql: `CREATE TABLE later (x INTEGER) STRICT; UPDATE facts SET value = 'changed'`,
+  }
+  writeFileSync(`${path}.v${migrations.length}.backup.partial`, 'left by a crash')
   using database = new Database(path)
   migrate(database, [...migrations, next])
-  expect(database.get('PRAGMA user_version')).toEqual({ user_version: 2 })
+  expect(database.get('PRAGMA user_version')).toEqual({ user_version: nextVersion })
   expect(database.get('SELECT value FROM facts')).toEqual({ value: 'changed' })
-  expect([readFact(`${path}.v1.backup`), modeOf(`${path}.v1.backup`)]).toEqual(['yes', '600'])
+  expect([readFact(`${path}.v${migrations.length}.backup`), modeOf(`${path}.v${migrations.length}.backup`)]).toEqual([
+    'yes',
+    '600',
+  ])
   expect(readdirSync(join(folder, 'home', 'state')).filter((file) => file.includes('partial'))).toEqual([])
   expect(faultOf(() => openStore({ path })).code).toBe('STORE_NEWER')
 })
 
 test('a migration that fails half way leaves the file at its version, with all its rows', () => {
   makeStore()
-  const bad = { version: 2, sql: `UPDATE facts SET value = 'lost'; CREATE TABLE facts (x)` }
+  const bad = { version: nextVersion, sql: `UPDATE facts SET value = 'lost'; CREATE TABLE facts (x)` }
   {
     using database = new Database(path)
     expect(() => migrate(database, [...migrations, bad])).toThrow('already exists')
