@@ -46,7 +46,7 @@ test('split, renamed, moved, broken, joined, swapped, linked, zoomed and resized
   const elsewhere = paneOf(world, await world.agent({ session: 'elsewhere' }))
   const steps: readonly (readonly string[])[] = [
     ['split-window', '-t', a, 'sleep 3600'],
-    ['rename-window', '-t', a, 'x; #(touch y) =0'],
+    ['rename-window', '-t', a, 'x; ##(touch y) =0'],
     ['rename-session', '-t', '=cao-moves', 'mine'],
     ['resize-pane', '-Z', '-t', a],
     ['resize-window', '-t', a, '-x', '70', '-y', '20'],
