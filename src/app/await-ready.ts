@@ -31,9 +31,12 @@ export async function awaitReady(
   for (;;) {
     const { status, reason, detail } = runtime.state
     if (reason === 'exited' || reason === 'lost') return { kind: 'failed', why: detail ?? reason }
-    const dialog = runtime.watch.lastSeen?.reading.dialog
+    const reading = runtime.watch.lastSeen?.reading
+    const dialog = reading?.dialog
     const isElsewhere = dialog?.directory !== undefined && dialog.directory !== directory
     const answer = isElsewhere ? undefined : dialog?.answer
+    // Between our answer and the program's next picture nothing is asked any more.
+    const isJustAnswered = answeredAtMs.size > 0 && reading?.claim?.kind !== 'waiting'
     const lastMs = answeredAtMs.get(dialog?.text ?? '') ?? Number.NEGATIVE_INFINITY
     if (dialog !== undefined && answer !== undefined && clock.monotonicMs() >= lastMs + answerAgainMs) {
       answeredAtMs.set(dialog.text, clock.monotonicMs())
@@ -41,7 +44,7 @@ export async function awaitReady(
     } else if (
       status === 'idle' ||
       status === 'completed' ||
-      (status === 'waiting_user_answer' && answer === undefined)
+      (status === 'waiting_user_answer' && answer === undefined && !isJustAnswered)
     ) {
       return { kind: 'ready' }
     }

@@ -29,6 +29,8 @@ export type AppContext = CoreContext & {
   /** Background work of the whole app. */
   readonly scope: Scope
   readonly runtimes: Map<TerminalId, Runtime>
+  /** Former lives whose processes are still being ended: a new life of the same terminal begins after that. Never rejects. */
+  readonly endings: Map<TerminalId, Promise<void>>
 }
 
 /** Errors: NOT_FOUND for an unknown or deleted terminal. */

@@ -58,6 +58,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     scope,
     capabilities: new Capabilities(),
     runtimes: new Map(),
+    endings: new Map(),
   }
 
   const deleter = new Deleter(context, (terminal) => {

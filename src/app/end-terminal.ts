@@ -67,6 +67,20 @@ async function closeRuntime(
   const runtime = context.runtimes.get(id)
   if (runtime === undefined) return
   context.runtimes.delete(id)
+  const closing = close(context, runtime, options)
+  const ending = closing.then(
+    () => undefined,
+    () => undefined,
+  )
+  context.endings.set(id, ending)
+  try {
+    await closing
+  } finally {
+    if (context.endings.get(id) === ending) context.endings.delete(id)
+  }
+}
+
+async function close(context: AppContext, runtime: Runtime, options: { readonly destroy: boolean }): Promise<void> {
   if (options.destroy) await destroyPane(context, runtime)
   await runtime[Symbol.asyncDispose]()
 }

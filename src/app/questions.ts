@@ -1,5 +1,5 @@
 /** What agents ask, and how an answer reaches them: by key strokes that the provider plans for the present screen. */
-import type { Waiting } from '../async/wait.ts'
+import { sleep, type Waiting } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
 import type { QuestionId, TerminalId } from '../domain/ids.ts'
 import type { Question } from '../domain/question.ts'
@@ -30,6 +30,9 @@ export async function answerQuestion(
   }
   const runtime = requireRuntime(context, terminalId)
   const question = requireOpenQuestion(context, terminalId, questionId)
+  const { clock } = context
+  const standsAtMs = question.openedAtMs + (runtime.provider.quirks.dialogSettleMs ?? 0)
+  await sleep(clock, Math.max(standsAtMs - clock.nowMs(), 0), waiting.signal)
   // What is on the screen now decides the keys: the question may have gone while the answer was thought about.
   const seen = await runtime.watch.look(waiting)
   if (seen === 'gone') throw new AppError('BLOCKED', `terminal ${terminalId} is gone`)

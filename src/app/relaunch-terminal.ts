@@ -36,6 +36,8 @@ export async function relaunchTerminal(context: AppContext, options: RelaunchOpt
     throw new AppError('CONFLICT', `terminal ${id} is being taken up already`)
   }
   try {
+    // What is ended of the former life is known by this terminal's mark, which the new one has, too.
+    await context.endings.get(id)
     if (store.sessions.find(former.sessionName) === undefined)
       openSession(context, { profileName: former.profileName, sessionName: former.sessionName })
     const place = await preparePlace(context, id, former.sessionName)

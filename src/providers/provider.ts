@@ -28,6 +28,8 @@ export type Key = { readonly kind: 'key'; readonly name: string } | { readonly k
 export type Quirks = {
   /** Wait between the draft being seen and Enter. Units: ms. */
   readonly settleMs: number
+  /** A dialog takes no key before it has stood this long; undefined: at once. Units: ms. */
+  readonly dialogSettleMs?: number
   /** Limit for the program to become ready. Units: ms. */
   readonly startupLimitMs: number
   /** Evidence of work that nothing has renewed for this long is called hung. Units: ms. */

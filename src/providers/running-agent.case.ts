@@ -229,18 +229,11 @@ export class RunningAgent implements AsyncDisposable {
     return this.#options.provider.planAnswer(question, answer, await this.snapshot())
   }
 
-  /** Pressed again when the question still stands: a program that has just drawn one may not listen yet. */
   async answer(question: QuestionText, answer: string): Promise<void> {
-    let againMs = 0
-    await this.#waitFor('the question to be gone', async () => {
-      if ((await this.read()).claim?.kind !== 'waiting') return true
-      if (performance.now() < againMs) return undefined
-      const plan = await this.plan(question, answer)
-      if (plan.kind === 'refused') throw new Error(`the answer was refused: ${plan.why}`)
-      await this.press(plan.keys)
-      againMs = performance.now() + answerAgainMs
-      return undefined
-    })
+    await pause(this.#options.provider.quirks.dialogSettleMs ?? 0)
+    const plan = await this.plan(question, answer)
+    if (plan.kind === 'refused') throw new Error(`the answer was refused: ${plan.why}`)
+    await this.press(plan.keys)
   }
 
   loadAnswer(): Promise<AnswerOutcome> {

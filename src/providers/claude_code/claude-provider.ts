@@ -24,6 +24,7 @@ export function createClaudeProvider(options: ClaudeProviderOptions): Provider {
     announces: { hook: ['turn_started'], transcript: ['turn_started', 'turn_ended'] },
     quirks: {
       settleMs: 100,
+      dialogSettleMs: 500,
       startupLimitMs: 60_000,
       hungAfterMs: 600_000,
       submit: [key('Enter')],

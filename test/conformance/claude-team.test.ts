@@ -1,0 +1,135 @@
+/**
+ * A team on the whole CAO whose supervisor is the real Claude Code, with the built programs as processes: what it delegates
+ * over MCP comes back to it, once, whatever happens meanwhile. Its workers are scripted agents.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { ModelRequest } from '../../src/agents/scripted-model/conversation.ts'
+import type { ScriptedModel } from '../../src/agents/scripted-model/server.ts'
+import type { TerminalBody } from '../../src/protocol/terminal.ts'
+import { TestWorld, until } from '../world.case.ts'
+import { claudeEnv, furnishHome, installLimitMs, openModel, requireClaude } from './claude-program.case.ts'
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: installLimitMs })
+const stepLimitMs = 90_000
+let world: TestWorld
+let model: ScriptedModel
+let settings: { readonly path: string; readonly text: string }
+let boss: TerminalBody
+const asked: ModelRequest[] = []
+
+beforeAll(async () => {
+  const program = await requireClaude()
+  model = await openModel((request) => asked.push(request))
+  world = await TestWorld.open({
+    ...claudeEnv(model),
+    PATH: [dirname(program), process.env['PATH'] ?? ''].join(delimiter),
+  })
+  settings = furnishHome(world.world.env['HOME'] ?? '')
+  writeProfile('counter', 'provider: scripted\nrole: developer')
+  writeProfile('leader', 'provider: claude_code\nrole: supervisor\npermissionMode: ask')
+  await world.startServer()
+  boss = await startLeader('team')
+})
+afterAll(async () => {
+  await world[Symbol.asyncDispose]()
+  await model[Symbol.asyncDispose]()
+})
+
+function writeProfile(name: string, fields: string): void {
+  const dir = world.world.layout.agentStoreDir
+  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  const text = `---\nname: ${name}\ndescription: for this test\n${fields}\n---\nYou are ${name}.\n`
+  writeFileSync(join(dir, `${name}.md`), text, { mode: 0o600 })
+}
+
+const startLeader = (session: string) =>
+  world.client.createSession({
+    agent_profile: 'leader',
+    session_name: session,
+    working_directory: world.world.projectDir,
+  })
+
+/** What others than its person told the leader. */
+async function listTold(): Promise<readonly string[]> {
+  const messages = await world.client.listMessages(boss.id, { limit: 100 })
+  return messages.filter((message) => message.sender_id !== 'user').map((message) => message.message)
+}
+
+async function waitForAnswer(text: string): Promise<void> {
+  await until(`the leader to say "${text}"`, stepLimitMs, async () => {
+    const { output } = await world.client.readOutput(boss.id, 'last')
+    return output.includes(text) ? true : undefined
+  })
+}
+
+const tell = (...lines: readonly string[]) =>
+  world.client.sendInput(boss.id, { message: lines.join('\n'), sender_id: 'user' })
+const delegate = (tool: 'assign' | 'handoff', message: string) =>
+  `call ${tool} ${JSON.stringify({ agent_profile: 'counter', message })}`
+
+test("starts with its profile's prompt and CAO's tools, and says what it may do", async () => {
+  expect(boss).toMatchObject({ provider: 'claude_code', status: 'idle' })
+  await tell('reply ready to lead')
+  await waitForAnswer('ready to lead')
+  const request = asked.findLast(({ tools }) => tools.length > 0)
+  expect(request?.systemPrompt).toContain('You are leader.')
+  const names = request?.tools.map(({ name }) => name) ?? []
+  expect(names).toEqual(expect.arrayContaining(['mcp__cao-mcp-server__assign', 'mcp__cao-mcp-server__handoff']))
+  // A supervisor has no shell, and nobody who could run one for it.
+  expect(names.filter((name) => ['Bash', 'Agent', 'Task', 'Write', 'Edit'].includes(name))).toEqual([])
+})
+
+test('hands a task over and goes on with its answer in the same turn', async () => {
+  await tell(delegate('handoff', 'wait 500\nreply Part B has 80 lines.'), 'reply The worker said: {output}')
+  await waitForAnswer('The worker said: Part B has 80 lines.')
+})
+
+test('assigns a task, and gets the answer as a message, once, though the server was killed meanwhile', async () => {
+  await tell(
+    'say I delegate.',
+    delegate('assign', 'wait 4000\nreply Part A has 120 lines.'),
+    'collect 1',
+    'reply I was told: {messages}',
+  )
+  await world.waitForStatus(boss.id, 'completed', stepLimitMs)
+  await world.endServer('SIGKILL')
+  await world.startServer()
+  await waitForAnswer('I was told')
+  const told = await listTold()
+  expect(told.filter((message) => message.includes('Part A has 120 lines.'))).toHaveLength(1)
+  const { output } = await world.client.readOutput(boss.id, 'last')
+  expect(output).toContain('Part A has 120 lines.')
+})
+
+test('asks its person for permission, who allows it', async () => {
+  const { id } = await world.client.createSession({
+    agent_profile: 'leader',
+    allowed_tools: ['*'],
+    session_name: 'asks',
+    working_directory: world.world.projectDir,
+  })
+  await world.client.sendInput(id, { message: 'tool touch by-hand\nreply made' })
+  const question = await until('the question', stepLimitMs, async () => (await world.client.listQuestions(id))[0])
+  expect(question.text).toContain('touch by-hand')
+  await world.client.answerQuestion(id, { answer: 'Yes', question_id: question.id })
+  await world.waitForStatus(id, 'completed', stepLimitMs)
+  expect((await world.client.readOutput(id, 'last')).output).toBe('made')
+  await world.client.deleteTerminal(id)
+})
+
+test('comes back with its conversation when tmux was killed', async () => {
+  process.kill(Number(world.tmux('display-message', '-p', '#{pid}')), 'SIGKILL')
+  await until('the leader to be lost', stepLimitMs, async () =>
+    (await world.client.getTerminal(boss.id)).life === 'lost' ? true : undefined,
+  )
+  await world.client.recoverTerminal(boss.id, {})
+  expect(world.tmux('capture-pane', '-p', '-t', '=cao-team:')).toContain('Part A has 120 lines.')
+  await tell('reply still here')
+  await waitForAnswer('still here')
+})
+
+test("has left the person's settings as they were", () => {
+  expect(readFileSync(settings.path, 'utf8')).toBe(settings.text)
+})
