@@ -100,10 +100,12 @@ test('with synchronize-panes on, our keys go to our agent alone', async () => {
   // A draft of a person stands in the other's composer: an Enter there would send it.
   world.tmux('set-option', '-p', '-t', b, 'synchronize-panes', 'off')
   world.tmux('send-keys', '-l', '-t', b, 'half a thought')
+  const shown = () => world.tmux('capture-pane', '-p', '-t', b).includes('half a thought')
+  await until('the draft to be shown', 10_000, () => (shown() ? true : undefined))
   world.tmux('set-option', '-pu', '-t', b, 'synchronize-panes')
   await expectReachable(first)
   expect(world.accepted(second)).toEqual([])
-  expect(world.tmux('capture-pane', '-p', '-t', b)).toContain('half a thought')
+  expect(shown()).toBe(true)
   expect(world.tmux('show-options', '-wv', '-t', a, 'synchronize-panes').trim()).toBe('on')
 }, 60_000)
 
