@@ -1,5 +1,5 @@
 /** Claude Code's hook events as facts. Pure; what has an unknown shape, or comes from a sub-agent, gives nothing. */
-import { type Fields, isFields, listOf, textOf } from './fields.ts'
+import { type Fields, isFields, objectsOf, textOf } from '../fields.ts'
 import { isOwnPrompt, unwrapPaste } from './prompt-text.ts'
 
 /** The hooks that CAO asks for. */
@@ -56,7 +56,7 @@ export function readHook(name: string, payload: unknown): HookFact | undefined {
 
 /** A shell in the background may run for ever, as a development server does: the turn does not wait for it. */
 function hasSubAgents(payload: Fields): boolean {
-  return listOf(payload, 'background_tasks').some(
+  return objectsOf(payload, 'background_tasks').some(
     (task) => textOf(task, 'type') !== 'shell' && textOf(task, 'status') === 'running',
   )
 }

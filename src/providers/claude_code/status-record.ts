@@ -2,7 +2,7 @@
  * The file in which a running Claude Code keeps its own status (`sessions/PID.json` below its configuration folder).
  * It tells what no hook does: that a turn was interrupted, that a prompt was refused. Pure.
  */
-import { numberOf, parseFields, textOf } from './fields.ts'
+import { numberOf, parseFields, textOf } from '../fields.ts'
 
 export type VendorStatus = 'busy' | 'waiting' | 'idle'
 

@@ -5,7 +5,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TurnOutcome } from '../../domain/status.ts'
-import { type Fields, fieldsOf, listOf, parseFields, textOf } from './fields.ts'
+import { type Fields, fieldsOf, objectsOf, parseFields, textOf } from '../fields.ts'
 import { isLocalCommand, unwrapPaste } from './prompt-text.ts'
 
 export type TranscriptRecord =
@@ -49,7 +49,7 @@ function readRecord(fields: Fields): readonly TranscriptRecord[] {
 /** A prompt is a string, or blocks beside images; results of tools are blocks of their own kind. */
 function readUser(message: Fields, promptId: string | undefined): readonly TranscriptRecord[] {
   const plain = textOf(message, 'content')
-  const blocks = listOf(message, 'content').filter((block) => block['type'] === 'text')
+  const blocks = objectsOf(message, 'content').filter((block) => block['type'] === 'text')
   const texts = plain === undefined ? blocks.flatMap((block) => textOf(block, 'text') ?? []) : [plain]
   return texts.flatMap((text): readonly TranscriptRecord[] => {
     if (interruptedPattern.test(text)) return [{ kind: 'interrupted' }]
@@ -59,7 +59,7 @@ function readUser(message: Fields, promptId: string | undefined): readonly Trans
 
 function readAssistant(message: Fields, isError: boolean): readonly TranscriptRecord[] {
   const messageId = textOf(message, 'id') ?? ''
-  return listOf(message, 'content').flatMap((block): readonly TranscriptRecord[] => {
+  return objectsOf(message, 'content').flatMap((block): readonly TranscriptRecord[] => {
     if (block['type'] === 'tool_use') return [{ kind: 'step', messageId }]
     const text = block['type'] === 'text' ? textOf(block, 'text') : undefined
     return text === undefined ? [] : [{ kind: 'answer', messageId, text, isError }]

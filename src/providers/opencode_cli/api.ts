@@ -4,8 +4,8 @@
  */
 import type { Clock } from '../../async/clock.ts'
 import { DeadlineError, deadlineSignal } from '../../async/wait.ts'
+import { parseJson } from '../fields.ts'
 import { EventStreamParser } from './event-stream.ts'
-import { parseJson } from './fields.ts'
 import { serverUser } from './launch.ts'
 
 export type ApiOptions = {

@@ -2,7 +2,7 @@
  * The events of `GET /event` that say something about a conversation; all others (plugins, catalogue, diffs, deltas)
  * are read as undefined. Pure. Source: opencode 1.18.33, its `/doc`, and fixtures/opencode_cli.
  */
-import { type Fields, fieldsOf, isFields, listOf, numberOf, parseJson, textOf } from './fields.ts'
+import { type Fields, fieldsOf, isFields, listOf, numberOf, parseJson, textOf } from '../fields.ts'
 
 export type AssistantMessage = {
   readonly id: string

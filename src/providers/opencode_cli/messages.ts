@@ -1,7 +1,8 @@
 /** Reading `GET /session/ID/message`: the record of a conversation, oldest message first. Pure. */
+
+import { fieldsOf, isFields, listOf, textOf } from '../fields.ts'
 import { joinTexts, outcomeOf } from './conversation.ts'
 import { type AssistantMessage, readAssistant, readTextPart } from './event.ts'
-import { fieldsOf, isFields, listOf, textOf } from './fields.ts'
 
 export type RecordedMessage =
   | { readonly role: 'user'; readonly texts: readonly string[] }

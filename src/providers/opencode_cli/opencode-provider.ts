@@ -1,7 +1,6 @@
 /** opencode as a provider: its HTTP API beside the live interface tells and proves, its pane is typed into. */
-import { access, constants } from 'node:fs/promises'
-import { delimiter, isAbsolute, join } from 'node:path'
-import type { Key, ProgramOutcome, Provider } from '../provider.ts'
+import { findOnPath } from '../program-path.ts'
+import type { Key, Provider } from '../provider.ts'
 import { planOpencodeAnswer } from './answer-keys.ts'
 import { planOpencodeLaunch } from './launch.ts'
 import { readOpencodeScreen } from './screen.ts'
@@ -45,31 +44,16 @@ export function createOpencodeProvider(options: OpencodeProviderOptions): Provid
         { keys: [{ kind: 'key', name: 'Enter' }], pauseMs: 0 },
       ],
     },
-    findProgram: (clientEnv) => findProgram(clientEnv, options),
+    findProgram: (clientEnv) =>
+      findOnPath({
+        name: 'opencode',
+        path: clientEnv['PATH'],
+        ownProgram: options.ownProgram,
+        hint: 'install it with "npm install -g opencode-ai"',
+      }),
     planLaunch: (request) => Promise.resolve(planOpencodeLaunch(request)),
     readScreen: readOpencodeScreen,
     openSignals: (context) => new OpencodeSignals(context),
     planAnswer: planOpencodeAnswer,
-  }
-}
-
-async function findProgram(
-  clientEnv: Readonly<Record<string, string>>,
-  { ownProgram }: OpencodeProviderOptions,
-): Promise<ProgramOutcome> {
-  const dirs = (clientEnv['PATH'] ?? '').split(delimiter).filter((dir) => isAbsolute(dir))
-  const places = [...dirs.map((dir) => join(dir, 'opencode')), ...(ownProgram === undefined ? [] : [ownProgram])]
-  for (const path of places) {
-    if (await isExecutable(path)) return { kind: 'found', path }
-  }
-  return { kind: 'missing', hint: 'install it with "npm install -g opencode-ai"' }
-}
-
-async function isExecutable(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK)
-    return true
-  } catch {
-    return false
   }
 }

@@ -10,6 +10,7 @@ import { readFile } from 'node:fs/promises'
 import { Scope } from '../../async/scope.ts'
 import { sleep, type Waiting } from '../../async/wait.ts'
 import type { MessageToken } from '../../domain/ids.ts'
+import { type Fields, fieldsOf, isFields, textOf } from '../fields.ts'
 import type { AnswerOutcome, HookEvent, ProviderSignals, SignalContext } from '../provider.ts'
 import { type ApiOutcome, OpencodeApi } from './api.ts'
 import {
@@ -21,7 +22,6 @@ import {
   syncConversation,
 } from './conversation.ts'
 import { parseEvent, readPermission, readQuestion, readStatus } from './event.ts'
-import { type Fields, fieldsOf, isFields, textOf } from './fields.ts'
 import { type OpencodeBinding, parseBinding } from './launch.ts'
 import { findLastAnswer, findLastAssistant, readMessages } from './messages.ts'
 

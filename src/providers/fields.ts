@@ -20,16 +20,24 @@ export function fieldsOf(fields: Fields, name: string): Fields {
   return isFields(value) ? value : {}
 }
 
-export function listOf(fields: Fields, name: string): readonly Fields[] {
+export function listOf(fields: Fields, name: string): readonly unknown[] {
   const value = fields[name]
-  return Array.isArray(value) ? value.filter(isFields) : []
+  return Array.isArray(value) ? (value as readonly unknown[]) : []
 }
+
+/** The objects in a list; others are left out. */
+export const objectsOf = (fields: Fields, name: string): readonly Fields[] => listOf(fields, name).filter(isFields)
 
 /** undefined when it is no JSON object. */
 export function parseFields(text: string): Fields | undefined {
+  const value = parseJson(text)
+  return isFields(value) ? value : undefined
+}
+
+/** undefined when it is no JSON. */
+export function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text)
-    return isFields(value) ? value : undefined
+    return JSON.parse(text) as unknown
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error

@@ -2,39 +2,50 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { installOpencode, opencodeProgramIn, opencodeVersion } from './install.ts'
+import { installProgram, type NpmProgram, programIn } from './npm-program.ts'
+
+const program: NpmProgram = { packageName: '@vendor/agent-for-here', version: '1.2.3', programPath: 'bin/agent' }
 
 /** Stands in for npm: writes down its arguments and lays the program where npm would. */
 const npmScript = `#!/bin/sh
 printf '%s\\n' "$@" >"$(dirname "$0")/args"
 [ -e "$(dirname "$0")/broken" ] && { echo 'no such version' >&2; exit 1; }
 [ "$1" = install ] && [ "$2" = --prefix ] || exit 9
-bin="$3/node_modules/opencode-${process.platform}-${process.arch}/bin"
-mkdir -p "$bin" && echo program >"$bin/opencode" && chmod +x "$bin/opencode"
+bin="$3/node_modules/@vendor/agent-for-here/bin"
+[ -e "$(dirname "$0")/empty" ] && exit 0
+mkdir -p "$bin" && echo program >"$bin/agent" && chmod +x "$bin/agent"
 `
 
-describe('installOpencode', () => {
+describe('installProgram', () => {
   let folder: string
   const waiting = { signal: AbortSignal.timeout(10_000) }
-  const install = () => installOpencode({ dir: join(folder, 'opencode'), npm: [join(folder, 'npm')] }, waiting)
+  const dir = () => join(folder, 'agent')
+  const install = () => installProgram(program, { dir: dir(), npm: [join(folder, 'npm')] }, waiting)
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'cao-opencode-install-'))
+    folder = mkdtempSync(join(tmpdir(), 'cao-npm-program-'))
     writeFileSync(join(folder, 'npm'), npmScript)
     chmodSync(join(folder, 'npm'), 0o755)
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
   it('installs the one package of this machine without scripts and lock file, once', async () => {
-    const program = opencodeProgramIn(join(folder, 'opencode'))
-    expect(await install()).toEqual({ kind: 'installed', program, isNew: true })
-    expect(existsSync(program)).toBe(true)
+    const path = programIn(dir(), program)
+    expect(await install()).toEqual({ kind: 'installed', program: path, isNew: true })
+    expect(existsSync(path)).toBe(true)
     const args = readFileSync(join(folder, 'args'), 'utf8').trim().split('\n')
     const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', '--no-save']
-    expect(args.slice(3)).toEqual([...flags, `opencode-${process.platform}-${process.arch}@${opencodeVersion}`])
+    expect(args.slice(3)).toEqual([...flags, '@vendor/agent-for-here@1.2.3'])
     rmSync(join(folder, 'args'))
-    expect(await install()).toEqual({ kind: 'installed', program, isNew: false })
+    expect(await install()).toEqual({ kind: 'installed', program: path, isNew: false })
     expect(existsSync(join(folder, 'args'))).toBe(false)
+  })
+
+  it('does not take a package without its program for an installation', async () => {
+    writeFileSync(join(folder, 'empty'), '')
+    const why = '@vendor/agent-for-here@1.2.3 holds no program for this machine'
+    expect(await install()).toEqual({ kind: 'failed', why })
+    expect(existsSync(dir())).toBe(false)
   })
 
   it('says why npm failed and leaves nothing behind', async () => {
