@@ -106,6 +106,18 @@ export function findByCommand(words: string): number[] {
 
 export const tmuxPid = (world: TestWorld): number => Number(world.tmux('display-message', '-p', '#{pid}'))
 
+/** Process of the control client of our server. */
+export const controlClient = (world: TestWorld): number =>
+  Number(
+    world
+      .tmux('list-clients', '-F', '#{client_control_mode} #{client_pid}')
+      .split('\n')
+      .find((line) => line.startsWith('1 '))
+      ?.slice(2),
+  )
+export const exitEmpty = (world: TestWorld): string => world.tmux('show-options', '-sv', 'exit-empty').trim()
+export const lifeOf = async (world: TestWorld, id: string) => (await world.client.getTerminal(id)).life
+
 /** Pane facts by terminal id, as tmux has them. */
 export function paneField(world: TestWorld, id: string, format: string): string {
   const lines = world.tmux('list-panes', '-a', '-F', `#{@cao_terminal_id} ${format}`).split('\n')
