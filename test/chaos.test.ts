@@ -17,7 +17,8 @@ test(
     const code = await new Promise((resolve) => child.once('close', resolve))
     const found = out.split('\n').find((line) => line.startsWith('{"chaos":1,'))
     expect(code, out).toBe(0)
-    expect(JSON.parse(found ?? '{}')).toMatchObject({
+    const result = JSON.parse(found ?? '{}') as { faults: Record<string, number>; surviving_pairs: number }
+    expect(result).toMatchObject({
       seed: 1,
       lost: 0,
       doubled: 0,
@@ -27,8 +28,11 @@ test(
       bad_jobs: 0,
       died: 0,
       left_behind: 0,
-      faults: { 'tmux-kill': 1, 'disk-full': 1, 'agent-kill': 1, 'tmux-freeze': 1 },
+      faults: { 'tmux-kill': 1 },
     })
+    // How many of the planned ones fit into the time is the machine's business.
+    expect(Object.keys(result.faults).length).toBeGreaterThanOrEqual(6)
+    expect(result.surviving_pairs).toBeGreaterThan(20)
   },
   runLimitMs,
 )

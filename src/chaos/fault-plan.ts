@@ -76,8 +76,11 @@ const lastsMaxMs: Readonly<Partial<Record<FaultKind, number>>> = {
 }
 const gapMs = { least: 800, most: 4_000 }
 const tmuxKillEveryMs = 240_000
-/** A short run has one, early enough for pairs that live on. */
+/** Below this a run has one death of tmux, early enough for pairs that live on; */
 const shortRunMs = 180_000
+/** and below this faults last a third as long and come as much faster, so that it meets most of them. */
+const hastyRunMs = 60_000
+const hastyShare = 1 / 3
 /** No fault begins this late: what it broke shall be seen working again under traffic. */
 export const quietEndMs = 3_000
 
@@ -85,15 +88,17 @@ export type FaultPlanOptions = { readonly seed: number; readonly durationMs: num
 
 export function planFaults({ seed, durationMs, agents }: FaultPlanOptions): readonly Fault[] {
   const random = new Random(seed)
+  const share = durationMs < hastyRunMs ? hastyShare : 1
   const faults: Fault[] = []
   const draw = (kind: FaultKind, atMs: number): Fault => {
-    const mostMs = lastsMaxMs[kind] ?? 0
-    const lastsMs = mostMs === 0 ? 0 : random.whole(mostMs / 10, mostMs)
+    const mostMs = Math.round((lastsMaxMs[kind] ?? 0) * share)
+    const lastsMs = mostMs === 0 ? 0 : random.whole(Math.round(mostMs / 10), mostMs)
     return { atMs, kind, slot: random.whole(0, agents - 1), lastsMs, variant: random.whole(0, 2) }
   }
   let killTmuxAtMs = durationMs < shortRunMs ? durationMs / 4 : tmuxKillEveryMs / 2
   let cards: FaultKind[] = []
-  for (let atMs = random.whole(gapMs.least, gapMs.most); atMs < durationMs - quietEndMs; ) {
+  const drawGapMs = () => Math.round(random.whole(gapMs.least, gapMs.most) * share)
+  for (let atMs = drawGapMs(); atMs < durationMs - quietEndMs; ) {
     if (atMs >= killTmuxAtMs) {
       faults.push(draw('tmux-kill', atMs))
       killTmuxAtMs = durationMs < shortRunMs ? Number.POSITIVE_INFINITY : killTmuxAtMs + tmuxKillEveryMs
@@ -101,7 +106,7 @@ export function planFaults({ seed, durationMs, agents }: FaultPlanOptions): read
       if (cards.length === 0) cards = [...random.shuffle(deck)]
       faults.push(draw(cards.pop() ?? 'copy-mode', atMs))
     }
-    atMs += (faults.at(-1)?.lastsMs ?? 0) + random.whole(gapMs.least, gapMs.most)
+    atMs += (faults.at(-1)?.lastsMs ?? 0) + drawGapMs()
   }
   return faults
 }
