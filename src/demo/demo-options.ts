@@ -2,8 +2,9 @@
 import { parseArgs } from 'node:util'
 import { AppError } from '../domain/errors.ts'
 
-export const workerProviders = ['scripted', 'opencode_cli'] as const
+export const workerProviders = ['scripted', 'opencode_cli', 'claude_code'] as const
 export type WorkerProvider = (typeof workerProviders)[number]
+export type RealCli = Exclude<WorkerProvider, 'scripted'>
 
 export type DemoOptions = { readonly keep: boolean; readonly provider: WorkerProvider; readonly help: boolean }
 
@@ -14,8 +15,9 @@ reviewer and waits, gets the developers' answers through its inbox, and answers.
 own under the temp directory, with a server and a tmux of its own, and nothing of it is left at the end.
 
   --keep           leave the team running, and say how to attach, look and stop
-  --provider NAME  what developers and reviewer are: scripted (the default: programs that follow a script), or
-                   opencode_cli (the real OpenCode, against a model server on this machine; no account, no key)
+  --provider NAME  what developers and reviewer are: scripted (the default: programs that follow a script),
+                   opencode_cli or claude_code (the real OpenCode or Claude Code, installed from npm when it is not
+                   there, against a model server on this machine; no account, no key)
 `
 
 /** Errors: BAD_REQUEST. */

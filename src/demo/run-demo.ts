@@ -11,14 +11,14 @@ import { AppError } from '../domain/errors.ts'
 import type { EventBody } from '../protocol/event.ts'
 import type { TerminalBody } from '../protocol/terminal.ts'
 import { createWorld, endWorld, type PrivateWorld, removeWorld, startWorld } from '../world/private-world.ts'
-import type { DemoOptions } from './demo-options.ts'
+import type { DemoOptions, RealCli } from './demo-options.ts'
 import { Narrator } from './narrator.ts'
 import { TeamRecord } from './team-record.ts'
 import { createTeamScript, type TeamScript } from './team-script.ts'
 import { prepareWorkers, type Workers } from './workers.ts'
 
 /** From the supervisor's message to its last answer. Units: ms. */
-const teamLimitMs = { scripted: 60_000, opencode_cli: 240_000 } as const
+const teamLimitMs = { scripted: 60_000, opencode_cli: 240_000, claude_code: 240_000 } as const
 const sessionName = 'demo'
 
 export type DemoParts = {
@@ -29,8 +29,8 @@ export type DemoParts = {
   /** The checkout or package that we run from. */
   readonly root: string
   readonly say: (line: string) => void
-  /** Installs OpenCode unless it is there, says so by `tell`, and returns the path of its program. Errors: AppError. */
-  readonly installOpencode: (tell: (line: string) => void, signal: AbortSignal) => Promise<string>
+  /** Installs that CLI unless it is there, says so by `tell`, and returns the path of its program. Errors: AppError. */
+  readonly install: (cli: RealCli, tell: (line: string) => void, signal: AbortSignal) => Promise<string>
 }
 
 /** The exit code. Errors: none of the demo's own; each is told as `demo: failed: …`. */
@@ -102,7 +102,7 @@ class Stage {
       keep: options.keep,
       clock,
       tell: this.#tell,
-      installOpencode: () => this.#parts.installOpencode(this.#tell, signal),
+      install: (cli) => this.#parts.install(cli, this.#tell, signal),
     })
     const world: PrivateWorld = { ...this.#world, env: { ...this.#world.env, ...this.#workers.env } }
     const client = await startWorld(world, { clock, signal, env, server: [`${root}/bin/cao-server`] })

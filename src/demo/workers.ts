@@ -1,6 +1,6 @@
 /**
- * What the demo's workers are. Scripted ones need nothing: they are what their supervisor is. The real OpenCode needs its
- * program, profiles that name it, and a model server on this machine that obeys the same rules as the scripted agent.
+ * What the demo's workers are. Scripted ones need nothing: they are what their supervisor is. A real CLI needs its program,
+ * profiles that name it, and a model server on this machine that obeys the same rules as the scripted agent.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import type { Clock } from '../async/clock.ts'
 import { withDeadline } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
 import type { PrivateWorld } from '../world/private-world.ts'
-import type { WorkerProvider } from './demo-options.ts'
+import type { RealCli, WorkerProvider } from './demo-options.ts'
 
 const modelStartLimitMs = 10_000
 const modelName = 'scripted/scripted'
@@ -33,34 +33,54 @@ export type WorkerOptions = {
   readonly keep: boolean
   readonly clock: Clock
   readonly tell: (line: string) => void
-  /** Installs OpenCode unless it is there, and returns the path of its program. Errors: AppError. */
-  readonly installOpencode: () => Promise<string>
+  /** Installs that CLI unless it is there, and returns the path of its program. Errors: AppError. */
+  readonly install: (cli: RealCli) => Promise<string>
 }
 
 const nothing: Workers = { env: {}, end: () => Promise.resolve(), leave: () => [] }
 
-/** Errors: PROGRAM_MISSING when OpenCode can not be installed, LAUNCH_FAILED for the model server. */
-export async function prepareWorkers(options: WorkerOptions): Promise<Workers> {
-  if (options.provider === 'scripted') return nothing
-  const { world, tell } = options
-  const program = await options.installOpencode()
-  await writeProfiles(options, ['developer', 'reviewer'])
-  const model = await startModel(options)
-  await configureOpencode(world, model.port)
-  tell(`the workers are OpenCode; its model is a scripted one on 127.0.0.1:${model.port}, its home is private`)
-  return {
-    env: {
-      PATH: [dirname(program), world.env['PATH'] ?? ''].join(delimiter),
+/** How one CLI is brought to use the model server, as its person would: in the world's HOME and by its environment. */
+type Cli = {
+  readonly title: string
+  readonly furnish: (world: PrivateWorld, port: number) => Promise<void>
+  readonly env: (port: number) => Readonly<Record<string, string>>
+}
+
+const clis: Readonly<Record<RealCli, Cli>> = {
+  opencode_cli: {
+    title: 'OpenCode',
+    furnish: configureOpencode,
+    env: () => ({
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       OPENCODE_DISABLE_MODELS_FETCH: '1',
       OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
       OPENCODE_DISABLE_SHARE: '1',
       OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
-    },
-    end: () => endChild(model.child),
+    }),
+  },
+  claude_code: {
+    title: 'Claude Code',
+    furnish: configureClaude,
+    env: (port) => ({ ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`, ANTHROPIC_AUTH_TOKEN: 'dummy' }),
+  },
+}
+
+/** Errors: PROGRAM_MISSING when the CLI can not be installed, LAUNCH_FAILED for the model server. */
+export async function prepareWorkers(options: WorkerOptions): Promise<Workers> {
+  if (options.provider === 'scripted') return nothing
+  const { world, tell } = options
+  const cli = clis[options.provider]
+  const program = await options.install(options.provider)
+  await writeProfiles(options, ['developer', 'reviewer'])
+  const { child, port } = await startModel(options)
+  await cli.furnish(world, port)
+  tell(`the workers are ${cli.title}; its model is a scripted one on 127.0.0.1:${port}, its home is private`)
+  return {
+    env: { PATH: [dirname(program), world.env['PATH'] ?? ''].join(delimiter), ...cli.env(port) },
+    end: () => endChild(child),
     leave() {
-      model.child.unref()
-      return [`kill ${model.child.pid ?? 0}`]
+      child.unref()
+      return [`kill ${child.pid ?? 0}`]
     },
   }
 }
@@ -95,6 +115,15 @@ async function configureOpencode({ env }: PrivateWorld, port: number): Promise<v
     provider: { scripted },
   }
   await writeFile(join(dir, 'opencode.json'), JSON.stringify(config, null, 2), { mode: 0o600 })
+}
+
+/** A person who has been welcomed, and whose program reports to nobody. */
+async function configureClaude({ env }: PrivateWorld): Promise<void> {
+  const home = env['HOME'] ?? ''
+  await mkdir(join(home, '.claude'), { recursive: true, mode: 0o700 })
+  const settings = { env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' } }
+  await writeFile(join(home, '.claude', 'settings.json'), JSON.stringify(settings), { mode: 0o600 })
+  await writeFile(join(home, '.claude.json'), JSON.stringify({ hasCompletedOnboarding: true }), { mode: 0o600 })
 }
 
 type Model = { readonly child: ChildProcess; readonly port: number }

@@ -1,20 +1,33 @@
 /** The demo as a program: gives it the process it runs in. `npm run demo` and `cao demo` start it. */
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { systemClock } from '../async/clock-system.ts'
-import { demoUsage, parseDemoOptions } from '../demo/demo-options.ts'
+import { demoUsage, parseDemoOptions, type RealCli } from '../demo/demo-options.ts'
 import { runDemo } from '../demo/run-demo.ts'
 import { AppError } from '../domain/errors.ts'
-import { installOpencode, opencodeProgramIn, opencodeVersion } from '../providers/opencode_cli/install.ts'
+import { claudePackage } from '../providers/claude_code/install.ts'
+import { installProgram, type NpmProgram, programIn } from '../providers/npm-program.ts'
+import { opencodePackage } from '../providers/opencode_cli/install.ts'
 import { findRoot } from './root.ts'
 
+type Program = { readonly name: string; readonly title: string; readonly npm: NpmProgram }
+const programs: Readonly<Record<RealCli, Program>> = {
+  opencode_cli: { name: 'opencode', title: 'OpenCode', npm: opencodePackage },
+  claude_code: { name: 'claude', title: 'Claude Code', npm: claudePackage },
+}
+
 /** Into a folder of the checkout's own cache, so that the second run finds it. */
-async function install(tell: (line: string) => void, signal: AbortSignal): Promise<string> {
-  const dir = join(findRoot(), '.cache', `opencode-${opencodeVersion}`)
-  if (!existsSync(opencodeProgramIn(dir))) tell(`installing OpenCode ${opencodeVersion} from npm into ${dir} …`)
-  const outcome = await installOpencode({ dir, npm: ['npm'] }, { signal })
+async function install(cli: RealCli, tell: (line: string) => void, signal: AbortSignal): Promise<string> {
+  const program = programs[cli]
+  const dir = join(findRoot(), '.cache', 'clis', `${program.name}-${program.npm.version}`)
+  if (!existsSync(programIn(dir, program.npm))) {
+    tell(`installing ${program.title} ${program.npm.version} from npm into ${dir} …`)
+  }
+  await mkdir(dirname(dir), { recursive: true })
+  const outcome = await installProgram(program.npm, { dir, npm: ['npm'] }, { signal })
   if (outcome.kind === 'installed') return outcome.program
-  throw new AppError('PROGRAM_MISSING', `OpenCode could not be installed from npm: ${outcome.why}`)
+  throw new AppError('PROGRAM_MISSING', `${program.title} could not be installed from npm: ${outcome.why}`)
 }
 
 async function main(): Promise<number> {
@@ -34,7 +47,7 @@ async function main(): Promise<number> {
     env: process.env,
     root: findRoot(),
     say: (line) => void process.stdout.write(`${line}\n`),
-    installOpencode: install,
+    install,
   })
 }
 
