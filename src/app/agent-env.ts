@@ -52,7 +52,11 @@ const prefixes = [
   'KIMI_',
   'QWEN_',
 ]
+/** Of Claude Code's own names those that say who the person is and how hard it shall think; the others are of a surrounding agent. */
 const claudeNames = new Set([
+  'CLAUDE_CONFIG_DIR',
+  'CLAUDE_CODE_OAUTH_TOKEN',
+  'CLAUDE_CODE_EFFORT_LEVEL',
   'CLAUDE_CODE_USE_BEDROCK',
   'CLAUDE_CODE_USE_VERTEX',
   'CLAUDE_CODE_USE_FOUNDRY',

@@ -68,7 +68,8 @@ export async function planAgent(context: AppContext, place: AgentPlace, options:
     spoolDir: place.dirs.spoolDir,
     hookArgv: [...context.shims.hookArgv, place.dirs.spoolDir],
     mcp: { argv: context.shims.mcpArgv, env: place.identity },
-    clientEnv: resolved.clientEnv,
+    // What a person asked for by name goes before what their shell happened to hold.
+    clientEnv: { ...resolved.clientEnv, ...resolved.extraEnv },
     port: provider.capabilities.has('needs-port') ? await findFreePort() : undefined,
     randomHex: context.random,
     resume,

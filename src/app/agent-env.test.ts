@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { checkExtraEnv, selectClientEnv, valueBytesMax } from './agent-env.ts'
+
+describe('selectClientEnv', () => {
+  it('keeps what says who the person is, and drops what is of another program or a surrounding agent', () => {
+    const kept = {
+      HOME: '/home/dev',
+      PATH: '/usr/bin',
+      LC_ALL: 'C.UTF-8',
+      ANTHROPIC_BASE_URL: 'http://127.0.0.1:1',
+      CLAUDE_CONFIG_DIR: '/home/dev/claude-work',
+      CLAUDE_CODE_OAUTH_TOKEN: 't',
+      CLAUDE_CODE_EFFORT_LEVEL: 'high',
+      CLAUDE_CODE_USE_BEDROCK: '1',
+    }
+    const dropped = {
+      CLAUDECODE: '1',
+      CLAUDE_CODE_SESSION_ID: 's',
+      CLAUDE_CODE_MESSAGING_TOKEN: 'm',
+      TMUX: '/tmp/x',
+      CAO_TERMINAL_ID: '1a2b3c4d',
+      GITHUB_TOKEN: 'secret',
+      UNSET: undefined,
+    }
+    expect(selectClientEnv({ ...kept, ...dropped })).toEqual(kept)
+  })
+
+  it('leaves out values that are too long, but for the PATH', () => {
+    const long = 'x'.repeat(valueBytesMax + 1)
+    expect(selectClientEnv({ HOME: long, PATH: long })).toEqual({ PATH: long })
+  })
+})
+
+describe('checkExtraEnv', () => {
+  it.each(['MY_KEY', 'CLAUDE_CONFIG_DIR'])('lets %s through', (name) => {
+    expect(checkExtraEnv({ [name]: 'v' })).toEqual({ [name]: 'v' })
+  })
+
+  it.each(['CAO_TERMINAL_ID', 'CLAUDE_CODE_SESSION_ID', 'TMUX', '1X'])(
+    'refuses %s by name, without its value',
+    (name) => {
+      expect(() => checkExtraEnv({ [name]: 'secret' })).toThrow(
+        expect.objectContaining({ code: 'BAD_REQUEST', message: expect.not.stringContaining('secret') as unknown }),
+      )
+    },
+  )
+})
