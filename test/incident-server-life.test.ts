@@ -313,6 +313,7 @@ describe('while a person is attached and agents count', () => {
     let messageId = 0
     try {
       await until('it to stand still', 5_000, () => (stateOf(serverPid) === 'T' ? true : undefined))
+      const launched = expect(world.agent({ session: 'late' })).rejects.toMatchObject({ code: 'BACKEND_TIMEOUT' })
       messageId = (await world.client.sendMessage(agent, { message: 'reply thawed', sender_id: 'user' })).message_id
       await until('the status to be unknown', 25_000, async () =>
         (await world.client.getTerminal(agent)).status === 'unknown' ? true : undefined,
@@ -320,6 +321,7 @@ describe('while a person is attached and agents count', () => {
       expect(await world.client.getTerminal(agent)).toMatchObject({ life: 'live', status_reason: 'backend_silent' })
       await expect(world.client.pressKey(agent, 'Escape')).rejects.toMatchObject({ code: 'BACKEND_TIMEOUT' })
       expect((await world.client.health()).status).toBe('ok')
+      await launched
     } finally {
       process.kill(serverPid, 'SIGCONT')
     }
@@ -329,6 +331,10 @@ describe('while a person is attached and agents count', () => {
     expect(world.accepted(agent)).toHaveLength(1)
     await expectAllWell()
     for (const { id } of bystanders) await world.waitForStatus(id, 'processing')
+    // What tmux made of the launch that was given up is gone again.
+    await until('the late session to be gone', 15_000, () =>
+      world.tmux('list-sessions', '-F', '#{session_name}').includes('cao-late') ? undefined : true,
+    )
     const { events } = await world.client.listEvents({ after: from, limit: 500 })
     expect(events.filter((event) => event.type === 'backend.lost')).toEqual([])
     await world.client.deleteTerminal(agent)

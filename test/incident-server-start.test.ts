@@ -135,6 +135,21 @@ describe('the server is started, again and again', () => {
     90_000,
   )
 
+  test('K4: a server that we find wedged when we start is freed and replaced', async () => {
+    await using world = await TestWorld.open()
+    await world.startServer()
+    const agent = await world.agent({ session: 'stuck' })
+    const pid = tmuxPid(world)
+    using person = await ControlClient.attach(world, 'cao-stuck')
+    process.kill(person.pid, 'SIGSTOP')
+    await world.endServer('SIGKILL')
+    await killServerFromOutside(world)
+    await world.startServer()
+    await untilEnded(pid)
+    expect(await lifeOf(world, agent)).toBe('lost')
+    await world.agent()
+  }, 60_000)
+
   test("K4: everything is shut down while a person's control client stands still", async () => {
     await using world = await TestWorld.open()
     await world.startServer()

@@ -4,10 +4,41 @@
  * would keep the window.
  */
 import type { Clock } from '../../async/clock.ts'
+import { sleep } from '../../async/wait.ts'
 import type { PaneFacts } from '../../tmux/pane-fields.ts'
-import { killPane } from '../../tmux/panes.ts'
+import { killPane, listPanes } from '../../tmux/panes.ts'
 import type { Runner } from '../../tmux/runner.ts'
 import { deleteStrayBuffers } from '../../tmux/stray-buffers.ts'
+
+/** After a creation that tmux did not answer: how often it is looked for, and how often in vain while tmux answers. */
+const lateEveryMs = 1_000
+const lateLooksMax = 3
+const lateLimitMs = 600_000
+
+export type LateCreation = {
+  readonly clock: Clock
+  readonly runner: Runner
+  readonly terminalId: string
+  readonly tagOption: string
+  readonly signal: AbortSignal
+}
+
+/**
+ * A server that stood still may carry out a creation that was given up. No agent starts then, for its launch file is
+ * gone: what stays is a dead pane with the tag, which is removed. A living one is never touched here.
+ */
+export async function endLateCreation(options: LateCreation): Promise<void> {
+  const { clock, runner, terminalId, tagOption, signal } = options
+  const endMs = clock.monotonicMs() + lateLimitMs
+  for (let looks = 0; looks < lateLooksMax && clock.monotonicMs() < endMs; ) {
+    await sleep(clock, lateEveryMs, signal)
+    const outcome = await listPanes(runner, tagOption)
+    if (outcome.kind !== 'listed') continue
+    looks++
+    const late = outcome.panes.filter((each) => each.tag === terminalId && each.isDead)
+    for (const { paneId } of late) await killPane(runner, paneId)
+  }
+}
 
 /** Between two looks for paste buffers that were left. */
 const buffersEveryMs = 15_000

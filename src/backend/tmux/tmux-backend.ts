@@ -49,7 +49,7 @@ import { PaneSweep, sweepLimits } from './pane-sweep.ts'
 import { signalAll, waitForEnd } from './process-session.ts'
 import { requireTmux } from './require-tmux.ts'
 import { ServerWatch } from './server-watch.ts'
-import { Tidier } from './tidy.ts'
+import { endLateCreation, Tidier } from './tidy.ts'
 import { type TerminalHost, TmuxTerminal, tagOption } from './tmux-terminal.ts'
 
 export const backendLimits = {
@@ -251,7 +251,16 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
       if (check.kind === 'refused') throw new AppError('LAUNCH_FAILED', check.detail)
       if (check.kind !== 'usable') throw unavailableFault(check)
     }
-    return openPane({ clock: this.clock, runner, files, plan, isOwnServer: !isForeign })
+    try {
+      return await openPane({ clock: this.clock, runner, files, plan, isOwnServer: !isForeign })
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'BACKEND_TIMEOUT') {
+        this.#scope.spawn('end a late creation', (signal) =>
+          endLateCreation({ clock: this.clock, runner, terminalId: plan.terminalId, tagOption, signal }),
+        )
+      }
+      throw error
+    }
   }
 
   /** Nobody waits any more for a terminal that is being opened: it is ended when it is there. */
