@@ -144,8 +144,10 @@ async function awaitDraft(
   limitMs: number,
   context: AttemptContext,
 ): Promise<DraftOwner | 'gone' | 'confirmed'> {
-  const { ladder, clock, waiting } = context
+  const { ladder, clock, waiting, mayBeTaken = false } = context
   const startMs = clock.monotonicMs()
+  // A text that may have been taken before is not waited for as long: it is called unknown, and the queue held.
+  const absentLimitMs = mayBeTaken ? limitMs : unseenLimitMs
   for (;;) {
     const owner = await lookForDraft(message, typed, context)
     if (owner === 'ours' || owner === 'gone' || owner === 'confirmed') return owner
@@ -153,7 +155,7 @@ async function awaitDraft(
     if (now !== undefined && isTaken(now)) return 'confirmed'
     waiting.signal.throwIfAborted()
     // What is there and is not ours stays so; where nothing is yet, our text may only be late.
-    if (clock.monotonicMs() - startMs > (owner === 'foreign' ? limitMs : unseenLimitMs)) return owner
+    if (clock.monotonicMs() - startMs > (owner === 'foreign' ? limitMs : absentLimitMs)) return owner
   }
 }
 
