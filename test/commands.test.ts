@@ -93,7 +93,9 @@ describe('set-up', () => {
 
   test('does not take a tmux that is too old for a good one', async () => {
     writeProgram('tmux', 'echo tmux 3.1c')
-    expect((await runScript('setup.mjs')).stderr).toContain('CAO needs tmux 3.2a or newer (tmux 3.1c is older than 3.2a)')
+    expect((await runScript('setup.mjs')).stderr).toContain(
+      'CAO needs tmux 3.2a or newer (tmux 3.1c is older than 3.2a)',
+    )
   })
 
   test.each([

@@ -34,7 +34,7 @@ test('a pane before its row, a row before its pane, a pane that was taken away, 
     strangers: [stranger],
     failed: [{ id: foreign, why: 'its provider of_tomorrow is not part of this version' }],
   })
-  expect([...(recovery?.['adopted'] as string[])].toSorted()).toEqual([healthy, planned].toSorted())
+  expect([...((recovery?.['adopted'] ?? []) as string[])].toSorted()).toEqual([healthy, planned].toSorted())
   for (const id of [healthy, planned]) {
     await messageState(world, await send(world, id, 'reply here'), 'answered')
     expect(world.accepted(id)).toHaveLength(1)
