@@ -3,6 +3,8 @@
  * no write to a file succeeds. It refuses what it can not keep, goes on, and makes good afterwards.
  */
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { systemClock } from '../src/async/clock-system.ts'
 import { sleep } from '../src/async/wait.ts'
@@ -38,3 +40,31 @@ test('on a full disk messages are refused, the server lives, and a turn that end
     'reply again',
   ])
 }, 60_000)
+
+test.runIf(process.platform === 'linux')(
+  'a message that its agent took while the disk was full is proven by what the agent told then',
+  async () => {
+    await using world = await TestWorld.open()
+    const client = await world.startServer()
+    const pid = world.server?.pid ?? 0
+    const id = await world.agent()
+    const agentPid = Number(readFileSync(join(world.world.layout.terminalsDir, id, 'pid'), 'utf8'))
+    process.kill(agentPid, 'SIGSTOP')
+    const sent = await client.sendMessage(id, { message: 'reply done' })
+    await until('the text to be typed', 10_000, async () =>
+      (await client.getMessage(sent.message_id)).state === 'typed' ? true : undefined,
+    )
+    setFileLimit(pid, '1')
+    process.kill(agentPid, 'SIGCONT')
+    await until('the agent to have answered', 10_000, () =>
+      world.transcript(id).some((line) => line['type'] === 'assistant') ? true : undefined,
+    )
+    await sleep(systemClock, 1_000)
+    setFileLimit(pid, 'unlimited')
+    await until('the proof', 5_000, async () =>
+      (await client.getMessage(sent.message_id)).state === 'answered' ? true : undefined,
+    )
+    expect(world.accepted(id)).toHaveLength(1)
+  },
+  60_000,
+)

@@ -23,6 +23,7 @@ import type { AnswerOutcome, Key, Provider } from '../providers/provider.ts'
 import { doubtTurns } from '../status/doubted-turn.ts'
 import { type Change, TerminalWatch } from '../status/terminal-watch.ts'
 import type { CoreContext } from './core-context.ts'
+import { KeptSteps } from './kept-steps.ts'
 import { terminalDirs } from './terminal-dirs.ts'
 
 /** Things that may wait for one keyboard. */
@@ -60,6 +61,7 @@ export class Runtime implements AsyncDisposable {
   readonly #listeners: RuntimeListeners
   readonly #tracker: TurnTracker
   readonly #scope: Scope
+  readonly #steps: KeptSteps
   readonly #log: Log
   #question: QuestionId | undefined
   /** Whether it is still being found out if a turn ended while nobody looked. */
@@ -84,6 +86,7 @@ export class Runtime implements AsyncDisposable {
     this.#scope = new Scope(clock, (name, error) =>
       this.#log.write('error', 'loop crashed', { name, error: describe(error) }),
     )
+    this.#steps = new KeptSteps(clock, this.#log)
     this.keyboard = new SerialQueue(`keyboard of ${row.id}`, keyboardLengthMax)
     const dirs = terminalDirs(context.layout, row.id)
     this.watch = new TerminalWatch({
@@ -115,13 +118,15 @@ export class Runtime implements AsyncDisposable {
   /** Only reads, as much as there is; nothing is typed. Enough for an agent whose pane is gone. */
   async read(): Promise<void> {
     this.watch.onAccepted((accepted) => {
-      if (this.#tracker.noteAccepted(accepted.text, accepted.source) !== undefined) this.worker.wake()
+      this.#steps.run(() => {
+        if (this.#tracker.noteAccepted(accepted.text, accepted.source) !== undefined) this.worker.wake()
+      })
     })
     this.watch.onBound((binding) => {
       const merged = { ...this.#context.store.terminals.find(this.row.id)?.binding, ...binding }
       this.#context.store.terminals.setBinding(this.row.id, merged)
     })
-    this.watch.onChanged((change) => this.#onChanged(change))
+    this.watch.onChanged((change) => this.#steps.run(() => this.#onChanged(change)))
     this.watch.onSeen(() => {
       this.#saveCursorSoon()
       // What holds the queue may be a draft or a dialog, which no status tells.
@@ -348,7 +353,12 @@ export class Runtime implements AsyncDisposable {
     this.#cursorTimer?.[Symbol.dispose]()
     await this.#scope[Symbol.asyncDispose]()
     await this.watch[Symbol.asyncDispose]()
-    this.saveCursor()
+    this.#steps[Symbol.dispose]()
+    try {
+      this.saveCursor()
+    } catch (error) {
+      this.#log.write('warn', 'cursor not saved', { error: describe(error) })
+    }
     await this.pane[Symbol.asyncDispose]()
   }
 }
