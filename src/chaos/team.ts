@@ -46,6 +46,12 @@ export class Team {
   /** Starts an agent in each slot that has none. Errors: what keeps one from starting for good. */
   async fill(): Promise<void> {
     const empty = this.#slots.flatMap((member, slot) => (member === undefined ? [slot] : []))
+    // The first agent of a session makes it; who comes at the same time would make another.
+    for (let group = 0; group < sessionCount; group++) {
+      const at = empty.findIndex((slot) => slot % sessionCount === group)
+      const [first] = at < 0 || this.#sessions.has(group) ? [] : empty.splice(at, 1)
+      if (first !== undefined) await this.#start(first)
+    }
     const startSome = async () => {
       for (let slot = empty.shift(); slot !== undefined; slot = empty.shift()) await this.#start(slot)
     }
