@@ -4,8 +4,12 @@ import { AppError } from '../domain/errors.ts'
 import type { QuestionId, TerminalId } from '../domain/ids.ts'
 import type { Question } from '../domain/question.ts'
 import { type AppContext, requireRuntime, requireTerminal } from './context.ts'
+import type { Runtime } from './runtime.ts'
 
 export const answerLengthMax = 4_000
+/** Between two looks while an answer is given in steps, and how many there are at most. */
+const answerLookMs = 100
+const answerLooksMax = 50
 
 export function listQuestions(context: AppContext, terminalId: TerminalId | undefined): readonly Question[] {
   if (terminalId !== undefined) requireTerminal(context, terminalId)
@@ -33,19 +37,42 @@ export async function answerQuestion(
   const { clock } = context
   const standsAtMs = question.openedAtMs + (runtime.provider.quirks.dialogSettleMs ?? 0)
   await sleep(clock, Math.max(standsAtMs - clock.nowMs(), 0), waiting.signal)
-  // What is on the screen now decides the keys: the question may have gone while the answer was thought about.
-  const seen = await runtime.watch.look(waiting)
-  if (seen === 'gone') throw new AppError('BLOCKED', `terminal ${terminalId} is gone`)
-  if (runtime.state.status !== 'waiting_user_answer') {
-    throw new AppError('CONFLICT', `terminal ${terminalId} no longer waits for an answer (${runtime.state.status})`)
-  }
-  const plan = runtime.provider.planAnswer(question, answer, seen.snapshot)
-  if (plan.kind === 'refused') throw new AppError('BAD_REQUEST', plan.why, { data: { options: question.options } })
-  const outcome = await runtime.press(plan.keys, waiting)
-  if (outcome.kind === 'refused')
-    throw new AppError('BLOCKED', `terminal ${terminalId} takes no input: ${outcome.reason}`)
+  await pressAnswer(context, runtime, { question, answer }, waiting)
   runtime.closeQuestion(answer)
   return context.store.questions.find(question.id) ?? question
+}
+
+type Given = { readonly question: Question; readonly answer: string }
+
+/** What is on the screen now decides the keys: the question may have gone while the answer was thought about. */
+async function pressAnswer(
+  { clock }: AppContext,
+  runtime: Runtime,
+  { question, answer }: Given,
+  waiting: Waiting,
+): Promise<void> {
+  const { id } = runtime.row
+  let shown = ''
+  for (let looks = 0; looks < answerLooksMax; looks++) {
+    const seen = await runtime.watch.look(waiting)
+    if (seen === 'gone') throw new AppError('BLOCKED', `terminal ${id} is gone`)
+    const lines = seen.snapshot.lines.join('\n')
+    if (lines !== shown) {
+      shown = lines
+      if (runtime.state.status !== 'waiting_user_answer') {
+        throw new AppError('CONFLICT', `terminal ${id} no longer waits for an answer (${runtime.state.status})`)
+      }
+      const plan = runtime.provider.planAnswer(question, answer, seen.snapshot)
+      if (plan.kind === 'refused') throw new AppError('BAD_REQUEST', plan.why, { data: { options: question.options } })
+      const outcome = await runtime.press(plan.keys, waiting)
+      if (outcome.kind === 'refused') {
+        throw new AppError('BLOCKED', `terminal ${id} takes no input: ${outcome.reason}`)
+      }
+      if (plan.isPartial !== true) return
+    }
+    await sleep(clock, answerLookMs, waiting.signal)
+  }
+  throw new AppError('BLOCKED', `terminal ${id} did not follow the keys of the answer; look at its pane`)
 }
 
 function requireOpenQuestion(

@@ -170,7 +170,8 @@ export interface ProviderSignals extends AsyncDisposable {
 }
 
 export type AnswerPlan =
-  | { readonly kind: 'keys'; readonly keys: readonly Key[] }
+  /** `isPartial`: these lead to a screen on which the rest is planned anew; keys sent ahead of it might choose something else. */
+  | { readonly kind: 'keys'; readonly keys: readonly Key[]; readonly isPartial?: true }
   | { readonly kind: 'refused'; readonly why: string }
 
 export interface Provider {

@@ -201,6 +201,10 @@ export class RunningAgent implements AsyncDisposable {
     })
   }
 
+  waitForSignal(what: string, test: (heard: readonly Signal[]) => boolean): Promise<true> {
+    return this.#waitFor(what, () => Promise.resolve(test(this.heard) ? true : undefined))
+  }
+
   /** The end of one more turn, as the signals announce it; by the screen where none does. */
   async waitForEnd(outcome: TurnOutcome): Promise<void> {
     const { announces } = this.#options.provider
@@ -231,9 +235,16 @@ export class RunningAgent implements AsyncDisposable {
 
   async answer(question: QuestionText, answer: string): Promise<void> {
     await pause(this.#options.provider.quirks.dialogSettleMs ?? 0)
-    const plan = await this.plan(question, answer)
-    if (plan.kind === 'refused') throw new Error(`the answer was refused: ${plan.why}`)
-    await this.press(plan.keys)
+    for (;;) {
+      const shown = await this.snapshot()
+      const plan = this.#options.provider.planAnswer(question, answer, shown)
+      if (plan.kind === 'refused') throw new Error(`the answer was refused: ${plan.why}`)
+      await this.press(plan.keys)
+      if (plan.isPartial !== true) return
+      await this.#waitFor('the screen to follow', async () =>
+        isSameScreen(await this.snapshot(), shown) ? undefined : true,
+      )
+    }
   }
 
   loadAnswer(): Promise<AnswerOutcome> {
@@ -313,6 +324,8 @@ export class RunningAgent implements AsyncDisposable {
     return [...screen, ...signals].join('\n')
   }
 }
+
+const isSameScreen = (a: Snapshot, b: Snapshot): boolean => a.lines.join('\n') === b.lines.join('\n')
 
 function readIndex(path: string): readonly string[] {
   try {

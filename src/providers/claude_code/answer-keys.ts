@@ -2,7 +2,7 @@
 import type { QuestionText } from '../../domain/status.ts'
 import type { Snapshot } from '../../screen/snapshot.ts'
 import type { AnswerPlan, Key } from '../provider.ts'
-import { chatLabel, ownAnswerLabel, type Prompt } from './prompt.ts'
+import { askedOptions, chatLabel, ownAnswerLabel, type Prompt } from './prompt.ts'
 import { findPrompt } from './screen.ts'
 import { chooseFromList } from './start-dialogs.ts'
 
@@ -34,7 +34,7 @@ export function planClaudeAnswer(question: QuestionText, answer: string, snapsho
   const prompt = findPrompt(snapshot)
   if (prompt === undefined) return refused('the screen shows no question')
   if (!isSame(question.text, prompt.text)) return refused('the screen shows another question')
-  if (prompt.kind === 'typing') return refused('somebody is typing an answer at the terminal')
+  if (prompt.kind === 'typing') return answerInField(prompt, wanted)
   if (prompt.kind === 'tabs') return refused('this prompt takes more than one answer: use the terminal')
   const index = findOption(prompt, wanted)
   if (index === undefined) return answerFreely(prompt, wanted)
@@ -60,12 +60,28 @@ function findOption(prompt: Prompt, wanted: string): number | undefined {
   return starting.length === 1 ? starting[0] : undefined
 }
 
-/** An answer of one's own is typed into the option that is there for it. */
+/**
+ * An answer of one's own is typed into the option that is there for it: go there, type, see it, Enter. Pressed in one go,
+ * Enter was seen to choose the option that was selected before.
+ */
 function answerFreely(prompt: Prompt, wanted: string): AnswerPlan {
   const own = prompt.options.indexOf(ownAnswerLabel)
   if (own < 0 || own >= digitsMax) return refused(`"${wanted}" is none of: ${prompt.options.join(' · ')}`)
-  return keys(text(String(own + 1)), text(wanted), { kind: 'key', name: 'Enter' })
+  return { kind: 'keys', keys: [text(String(own + 1))], isPartial: true }
 }
+
+/** In the field stands nothing, our answer (a long one goes on in the next row), or what somebody else typed. */
+function answerInField(prompt: Prompt, wanted: string): AnswerPlan {
+  const typed = prompt.options[prompt.selected] ?? ''
+  if (findOption({ ...prompt, options: askedOptions(prompt) }, wanted) !== undefined || !isBegun(typed, wanted)) {
+    return refused('somebody is typing an answer at the terminal')
+  }
+  if (typed === ownAnswerLabel) return { kind: 'keys', keys: [text(wanted)], isPartial: true }
+  return keys({ kind: 'key', name: 'Enter' })
+}
+
+const isBegun = (typed: string, wanted: string): boolean =>
+  typed === ownAnswerLabel || squeeze(wanted).startsWith(squeeze(typed))
 
 /** The same words, or as much of them as the screen had room for. */
 function isSame(asked: string, shown: string): boolean {

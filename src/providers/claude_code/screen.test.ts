@@ -192,10 +192,18 @@ describe('planClaudeAnswer', () => {
     [toolPrompt, 'deny', [text('2')]],
     ['question', 'blue', [text('2')]],
     ['question', '1', [text('1')]],
-    ['question', 'a\u001b warm\ngreen', [text('3'), text('a warm green'), key('Enter')]],
     ['auto-mode-offer', 'No, keep manual mode', [key('Down'), key('Enter')]],
   ])('on %s, answers %s', (name, answer, keys) => {
     expect(planClaudeAnswer(asked(name), answer, on(name))).toEqual({ kind: 'keys', keys })
+  })
+
+  it.each([
+    ['question', [text('3')], true],
+    ['question-typing', [text('a warm green')], true],
+    ['question-typed', [key('Enter')], undefined],
+  ])('gives an answer in words of its own step by step: %s', (shown, keys, isPartial) => {
+    const plan = planClaudeAnswer(asked('question'), 'a\u001b warm\ngreen', on(shown))
+    expect(plan).toEqual({ kind: 'keys', keys, ...(isPartial === undefined ? {} : { isPartial }) })
   })
 
   it.each([
@@ -204,8 +212,8 @@ describe('planClaudeAnswer', () => {
     ['a question when a permission is shown', 'question', 'Red', 'permission'],
     ['a question with several answers', 'question-multiple', 'A', 'question-multiple'],
     ['several questions', 'question-two', 'A', 'question-two'],
-    ['a question that somebody is answering', 'question', 'Red', 'question-typing'],
-    ['a question that somebody has typed an answer to', 'question', 'Red', 'question-typed'],
+    ['an option of a question that somebody is answering', 'question', 'Red', 'question-typing'],
+    ['a question that somebody has typed another answer to', 'question', 'a cold blue', 'question-typed'],
     ['a screen without a question', 'question', 'Red', 'completed'],
     ['a question that is only imitated', 'question', 'Red', 'imitation'],
     ['to leave the question for a chat', 'question', 'Chat about this', 'question'],
