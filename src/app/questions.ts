@@ -3,6 +3,7 @@ import { sleep, type Waiting } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
 import type { QuestionId, TerminalId } from '../domain/ids.ts'
 import type { Question } from '../domain/question.ts'
+import type { Snapshot } from '../screen/snapshot.ts'
 import { type AppContext, requireRuntime, requireTerminal } from './context.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -10,6 +11,8 @@ export const answerLengthMax = 4_000
 /** Between two looks while an answer is given in steps, and how many there are at most. */
 const answerLookMs = 100
 const answerLooksMax = 50
+/** A program may tell of a question before it has drawn it: until then the screen can not refuse an answer. Units: ms. */
+const drawnWithinMs = 2_000
 
 export function listQuestions(context: AppContext, terminalId: TerminalId | undefined): readonly Question[] {
   if (terminalId !== undefined) requireTerminal(context, terminalId)
@@ -45,34 +48,42 @@ export async function answerQuestion(
 type Given = { readonly question: Question; readonly answer: string }
 
 /** What is on the screen now decides the keys: the question may have gone while the answer was thought about. */
-async function pressAnswer(
-  { clock }: AppContext,
-  runtime: Runtime,
-  { question, answer }: Given,
-  waiting: Waiting,
-): Promise<void> {
+async function pressAnswer(context: AppContext, runtime: Runtime, given: Given, waiting: Waiting): Promise<void> {
   const { id } = runtime.row
-  let shown = ''
+  let pressedOn: string | undefined
   for (let looks = 0; looks < answerLooksMax; looks++) {
     const seen = await runtime.watch.look(waiting)
     if (seen === 'gone') throw new AppError('BLOCKED', `terminal ${id} is gone`)
     const lines = seen.snapshot.lines.join('\n')
-    if (lines !== shown) {
-      shown = lines
-      if (runtime.state.status !== 'waiting_user_answer') {
-        throw new AppError('CONFLICT', `terminal ${id} no longer waits for an answer (${runtime.state.status})`)
-      }
-      const plan = runtime.provider.planAnswer(question, answer, seen.snapshot)
-      if (plan.kind === 'refused') throw new AppError('BAD_REQUEST', plan.why, { data: { options: question.options } })
-      const outcome = await runtime.press(plan.keys, waiting)
-      if (outcome.kind === 'refused') {
-        throw new AppError('BLOCKED', `terminal ${id} takes no input: ${outcome.reason}`)
-      }
-      if (plan.isPartial !== true) return
+    if (lines !== pressedOn) {
+      const pressed = await pressStep(context, runtime, { ...given, snapshot: seen.snapshot }, waiting)
+      if (pressed === 'all') return
+      if (pressed === 'some') pressedOn = lines
     }
-    await sleep(clock, answerLookMs, waiting.signal)
+    await sleep(context.clock, answerLookMs, waiting.signal)
   }
   throw new AppError('BLOCKED', `terminal ${id} did not follow the keys of the answer; look at its pane`)
+}
+
+/** Presses as much of the answer as can be given on this screen. Errors: CONFLICT, BAD_REQUEST, BLOCKED. */
+async function pressStep(
+  { clock }: AppContext,
+  runtime: Runtime,
+  { question, answer, snapshot }: Given & { readonly snapshot: Snapshot },
+  waiting: Waiting,
+): Promise<'all' | 'some' | 'nothing yet'> {
+  const { id } = runtime.row
+  if (runtime.state.status !== 'waiting_user_answer') {
+    throw new AppError('CONFLICT', `terminal ${id} no longer waits for an answer (${runtime.state.status})`)
+  }
+  const plan = runtime.provider.planAnswer(question, answer, snapshot)
+  if (plan.kind === 'refused') {
+    if (clock.nowMs() < question.openedAtMs + drawnWithinMs) return 'nothing yet'
+    throw new AppError('BAD_REQUEST', plan.why, { data: { options: question.options } })
+  }
+  const outcome = await runtime.press(plan.keys, waiting)
+  if (outcome.kind === 'refused') throw new AppError('BLOCKED', `terminal ${id} takes no input: ${outcome.reason}`)
+  return plan.isPartial === true ? 'some' : 'all'
 }
 
 function requireOpenQuestion(

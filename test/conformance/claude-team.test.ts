@@ -1,33 +1,41 @@
 /**
  * A team on the whole CAO whose supervisor is the real Claude Code, with the built programs as processes: what it delegates
- * over MCP comes back to it, once, whatever happens meanwhile. Its workers are scripted agents.
+ * over MCP comes back to it, once, whatever happens meanwhile. Its workers are scripted agents, and a real OpenCode.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join, relative } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { ModelRequest } from '../../src/agents/scripted-model/conversation.ts'
 import type { ScriptedModel } from '../../src/agents/scripted-model/server.ts'
 import type { TerminalBody } from '../../src/protocol/terminal.ts'
 import { TestWorld, until } from '../world.case.ts'
 import { claudeEnv, furnishHome, installLimitMs, openModel, requireClaude } from './claude-program.case.ts'
+import { furnishOpencode, requireOpencode } from './opencode-program.case.ts'
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: installLimitMs })
 const stepLimitMs = 90_000
 let world: TestWorld
 let model: ScriptedModel
+let home: string
 let settings: { readonly path: string; readonly text: string }
 let boss: TerminalBody
 const asked: ModelRequest[] = []
 
 beforeAll(async () => {
-  const program = await requireClaude()
+  const programs = [await requireClaude(), await requireOpencode()]
   model = await openModel((request) => asked.push(request))
   world = await TestWorld.open({
     ...claudeEnv(model),
-    PATH: [dirname(program), process.env['PATH'] ?? ''].join(delimiter),
+    PATH: [...programs.map((program) => dirname(program)), process.env['PATH'] ?? ''].join(delimiter),
+    OPENCODE_DISABLE_MODELS_FETCH: '1',
+    OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+    OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
   })
-  settings = furnishHome(world.world.env['HOME'] ?? '')
+  home = world.world.env['HOME'] ?? ''
+  settings = furnishHome(home)
+  furnishOpencode(home, model.port)
   writeProfile('counter', 'provider: scripted\nrole: developer')
+  writeProfile('opener', 'provider: opencode_cli\nrole: developer\npermissionMode: ask')
   writeProfile('leader', 'provider: claude_code\nrole: supervisor\npermissionMode: ask')
   await world.startServer()
   boss = await startLeader('team')
@@ -103,6 +111,23 @@ test('assigns a task, and gets the answer as a message, once, though the server 
   expect(output).toContain('Part A has 120 lines.')
 })
 
+test('a real OpenCode works for it, asks for permission, and reports while the server is down', async () => {
+  const message = 'tool touch by-worker && sleep 4\nreply Part C has 7 lines.'
+  const assign = `call assign ${JSON.stringify({ agent_profile: 'opener', message })}`
+  await tell(assign, 'collect 1', 'reply Of the third: {messages}')
+  const question = await until("the worker's question", stepLimitMs, async () =>
+    (await world.client.listQuestions()).find(({ reason }) => reason === 'permission'),
+  )
+  expect(question.text).toContain('touch by-worker')
+  await world.client.answerQuestion(question.terminal_id, { answer: 'yes', question_id: question.id })
+  await world.endServer('SIGKILL')
+  // The worker goes on and ends its turn with nobody there.
+  await new Promise((resolve) => setTimeout(resolve, 7_000))
+  await world.startServer()
+  await waitForAnswer('Of the third')
+  expect((await listTold()).filter((told) => told.includes('Part C has 7 lines.'))).toHaveLength(1)
+})
+
 test('asks its person for permission, who allows it', async () => {
   const { id } = await world.client.createSession({
     agent_profile: 'leader',
@@ -130,6 +155,22 @@ test('comes back with its conversation when tmux was killed', async () => {
   await waitForAnswer('still here')
 })
 
-test("has left the person's settings as they were", () => {
+/** What the programs keep for themselves: trust, history, conversations, caches, and who they are. */
+const ownPlaces = [
+  '.claude.json',
+  '.claude/',
+  '.cache/',
+  '.local/share/applications/claude-code-url-handler.desktop',
+  '.local/share/opencode/',
+  '.local/state/opencode/',
+  '.config/opencode/',
+  '.npm/',
+]
+
+test("has left the person's settings as they were, and nothing in their home that is not the program's own", () => {
   expect(readFileSync(settings.path, 'utf8')).toBe(settings.text)
+  const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory())
+  const paths = files.map((entry) => relative(home, join(entry.parentPath, entry.name)))
+  expect(paths.filter((path) => !ownPlaces.some((place) => path.startsWith(place)))).toEqual([])
+  expect(readFileSync(join(home, '.claude.json'), 'utf8')).not.toMatch(/cao-mcp-server|hooks/)
 })
