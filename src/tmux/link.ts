@@ -23,8 +23,15 @@ import type { BufferEncoding } from './show-buffer.ts'
 export const linkLimits = {
   retryFirstMs: 50,
   retryLastMs: 5_000,
-  /** Short-lived connections at the same time; further commands wait for one to end. */
-  fallbackConcurrencyMax: 4,
+  /**
+   * Short-lived connections at the same time; further commands wait for one to end. One, and none while the lasting one
+   * is being opened: tmux 3.3a dies (SIGSEGV in control_write) when anything that is told to control clients, as a mode
+   * that is left or a window that is renamed, happens while one of them has sent its flags and not yet all of its
+   * identity. What we do ourselves must not meet what we open ourselves.
+   * Source: control-notify.c (CONTROL_SHOULD_NOTIFY_CLIENT looks at the flag only), server-client.c (control_start at
+   * MSG_IDENTIFY_DONE).
+   */
+  fallbackConcurrencyMax: 1,
   fallbackWaitingMax: 256,
 } as const
 
@@ -102,17 +109,12 @@ export class TmuxLink implements Runner, AsyncDisposable {
   }
 
   async #runAlone(line: string, options: RunOptions): Promise<RunOutcome> {
-    if (this.#fallbacks >= linkLimits.fallbackConcurrencyMax) {
-      const pending = this.#waiting.length
-      if (pending >= linkLimits.fallbackWaitingMax) return { kind: 'overloaded', pending }
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
-      if (this.#connection?.isOpen === true) {
-        this.#waiting.shift()?.()
-        return this.#connection.run(line, options)
-      }
-    }
-    this.#fallbacks++
+    const pending = this.#waiting.length
+    if (pending >= linkLimits.fallbackWaitingMax) return { kind: 'overloaded', pending }
+    await this.#acquire('push')
     try {
+      // Up again meanwhile.
+      if (this.#connection?.isOpen === true) return await this.#connection.run(line, options)
       const opened = await openConnection(this.#options)
       if (opened.kind === 'not-open') {
         const { why, detail } = opened
@@ -123,9 +125,22 @@ export class TmuxLink implements Runner, AsyncDisposable {
       this.#encoding = connection.bufferEncoding
       return await connection.run(line, options)
     } finally {
-      this.#fallbacks--
-      this.#waiting.shift()?.()
+      this.#release()
     }
+  }
+
+  /** Waits until nothing of ours is being opened or done beside the lasting connection. Owns: `#release` it. */
+  async #acquire(place: 'push' | 'unshift'): Promise<void> {
+    while (this.#fallbacks >= linkLimits.fallbackConcurrencyMax) {
+      await new Promise<void>((resolve) => this.#waiting[place](resolve))
+      if (place === 'push' && this.#connection?.isOpen === true) break
+    }
+    this.#fallbacks++
+  }
+
+  #release(): void {
+    this.#fallbacks--
+    this.#waiting.shift()?.()
   }
 
   #take(connection: TmuxConnection): void {
@@ -147,16 +162,23 @@ export class TmuxLink implements Runner, AsyncDisposable {
       }
       if (await this.#wake.wait(this.#options.clock, retryMs, signal)) retryMs = linkLimits.retryFirstMs
       if (signal.aborted) return
-      const opened = await openConnection(this.#options)
-      // Closed meanwhile: nobody would end what was just opened.
-      if (signal.aborted) {
-        if (opened.kind === 'open') await opened.connection.close()
-        return
-      }
-      if (opened.kind === 'open') this.#take(opened.connection)
-      else {
-        this.#events.emit({ kind: 'retry-failed', why: opened.why, detail: opened.detail })
-        retryMs = Math.min(retryMs * 2, linkLimits.retryLastMs)
+      // Before those that wait: they then use what is opened here.
+      await this.#acquire('unshift')
+      try {
+        if (signal.aborted) return
+        const opened = await openConnection(this.#options)
+        // Closed meanwhile: nobody would end what was just opened.
+        if (signal.aborted) {
+          if (opened.kind === 'open') await opened.connection.close()
+          return
+        }
+        if (opened.kind === 'open') this.#take(opened.connection)
+        else {
+          this.#events.emit({ kind: 'retry-failed', why: opened.why, detail: opened.detail })
+          retryMs = Math.min(retryMs * 2, linkLimits.retryLastMs)
+        }
+      } finally {
+        this.#release()
       }
     }
   }
