@@ -1,4 +1,4 @@
-/** A short chaos run: the built program as a person starts it, seed 1. The long ones are `npm run chaos`. */
+/** A short chaos run on Linux: the built program as a person starts it, seed 1. The long ones are `npm run chaos`. */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 /**
- * A server whose disk is full, made so without root: its limit for the size of files is one byte for a while, so that
+ * A server whose disk is full, made so on Linux without root: its limit for the size of files is one byte for a while, so that
  * no write to a file succeeds. It refuses what it can not keep, goes on, and makes good afterwards.
  */
 import { execFileSync } from 'node:child_process'
@@ -41,30 +41,26 @@ test('on a full disk messages are refused, the server lives, and a turn that end
   ])
 }, 60_000)
 
-test.runIf(process.platform === 'linux')(
-  'a message that its agent took while the disk was full is proven by what the agent told then',
-  async () => {
-    await using world = await TestWorld.open()
-    const client = await world.startServer()
-    const pid = world.server?.pid ?? 0
-    const id = await world.agent()
-    const agentPid = Number(readFileSync(join(world.world.layout.terminalsDir, id, 'pid'), 'utf8'))
-    process.kill(agentPid, 'SIGSTOP')
-    const sent = await client.sendMessage(id, { message: 'reply done' })
-    await until('the text to be typed', 10_000, async () =>
-      (await client.getMessage(sent.message_id)).state === 'typed' ? true : undefined,
-    )
-    setFileLimit(pid, '1')
-    process.kill(agentPid, 'SIGCONT')
-    await until('the agent to have answered', 10_000, () =>
-      world.transcript(id).some((line) => line['type'] === 'assistant') ? true : undefined,
-    )
-    await sleep(systemClock, 1_000)
-    setFileLimit(pid, 'unlimited')
-    await until('the proof', 5_000, async () =>
-      (await client.getMessage(sent.message_id)).state === 'answered' ? true : undefined,
-    )
-    expect(world.accepted(id)).toHaveLength(1)
-  },
-  60_000,
-)
+test('a message that its agent took while the disk was full is proven by what the agent told then', async () => {
+  await using world = await TestWorld.open()
+  const client = await world.startServer()
+  const pid = world.server?.pid ?? 0
+  const id = await world.agent()
+  const agentPid = Number(readFileSync(join(world.world.layout.terminalsDir, id, 'pid'), 'utf8'))
+  process.kill(agentPid, 'SIGSTOP')
+  const sent = await client.sendMessage(id, { message: 'reply done' })
+  await until('the text to be typed', 10_000, async () =>
+    (await client.getMessage(sent.message_id)).state === 'typed' ? true : undefined,
+  )
+  setFileLimit(pid, '1')
+  process.kill(agentPid, 'SIGCONT')
+  await until('the agent to have answered', 10_000, () =>
+    world.transcript(id).some((line) => line['type'] === 'assistant') ? true : undefined,
+  )
+  await sleep(systemClock, 1_000)
+  setFileLimit(pid, 'unlimited')
+  await until('the proof', 5_000, async () =>
+    (await client.getMessage(sent.message_id)).state === 'answered' ? true : undefined,
+  )
+  expect(world.accepted(id)).toHaveLength(1)
+}, 60_000)
