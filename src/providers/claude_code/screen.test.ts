@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Snapshot } from '../../screen/snapshot.ts'
 import type { Dialog, ScreenReading } from '../provider.ts'
@@ -234,4 +235,51 @@ it('a suggestion in an empty composer is told from a draft by the cursor', () =>
 it('a draft says nothing of rest where the title does not tell it', () => {
   const snapshot = { ...loadSnapshot('80x24', 'streaming-draft'), title: 'a shell' }
   expect(readClaudeScreen(snapshot)).toMatchObject({ claim: undefined, composer: { kind: 'draft' } })
+})
+
+describe('screens that nobody recorded', () => {
+  const names = [...Object.keys(expected), 'trust', 'trust-yes', 'api-key', 'auto-mode-offer', toolPrompt]
+  const line = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 90 }),
+    fc.constantFrom(
+      '─'.repeat(80),
+      '❯',
+      '❯ 1. Yes',
+      '  2. No',
+      ' Esc to cancel',
+      'Enter to select · Esc to cancel',
+      ' ❯ No, exit',
+    ),
+  )
+  /** A recorded screen with some of its lines lost or written over. */
+  const spoiled = fc
+    .tuple(fc.constantFrom(...names), fc.array(fc.tuple(fc.nat(23), fc.option(line)), { maxLength: 6 }))
+    .map(([name, changes]): Snapshot => {
+      const snapshot = loadSnapshot('80x24', name)
+      const lines = [...snapshot.lines]
+      for (const [at, text] of changes) lines.splice(at, 1, ...(text === null ? [] : [text]))
+      return { ...snapshot, lines }
+    })
+
+  it('are read and answered without a fault', () => {
+    fc.assert(
+      fc.property(spoiled, fc.string(), (snapshot, answer) => {
+        const { claim } = readClaudeScreen(snapshot)
+        if (claim?.kind === 'waiting') planClaudeAnswer(claim.question, answer, snapshot)
+      }),
+    )
+  })
+
+  it('are trusted only when they ask for it in so many words', () => {
+    fc.assert(
+      fc.property(spoiled, (snapshot) => {
+        const { dialog } = readClaudeScreen(snapshot)
+        if (dialog?.answer === undefined) return
+        const shown = snapshot.lines.map((each) => each.trim())
+        expect(shown).toContain('Accessing workspace:')
+        expect(shown.filter((each) => each.endsWith('No, exit'))).not.toEqual([])
+        expect(shown.filter((each) => each.endsWith('Yes, I trust this folder'))).not.toEqual([])
+      }),
+    )
+  })
 })
