@@ -88,7 +88,7 @@ const expected: Readonly<Record<string, Omit<ScreenReading, 'dialog'>>> = {
   'question-multiple': waiting('question', 'Which ones?', ['[ ] A', '[ ] B']),
   'question-two': waiting('question', 'First one?', ['A', 'B']),
 }
-const startDialogs: readonly string[] = ['trust', 'trust-yes', 'api-key', 'auto-mode-offer']
+const startDialogs: readonly string[] = ['trust', 'trust-yes', 'trust-warnings', 'api-key', 'auto-mode-offer']
 const wrapped = 'draft-wrapped'
 const toolPrompt = 'permission-mcp'
 
@@ -131,6 +131,14 @@ describe.each(sizes)('recorded screens of %s', (size) => {
     expect(dialog).toMatchObject({ reason: 'trust', answer, directory: '/home/dev/proj' } satisfies Partial<Dialog>)
   })
 
+  it('a folder that brings hooks and permissions of its own is left to the person, with the warnings', () => {
+    const { claim, dialog } = readClaudeScreen(loadSnapshot(size, 'trust-warnings'))
+    expect(dialog?.answer).toBe(undefined)
+    if (claim?.kind !== 'waiting') throw new Error('no question')
+    expect(claim.question.text).toContain('This folder configures hooks that can run commands without asking')
+    expect(claim.question.options).toEqual(['No, exit', 'Yes, I trust this folder'])
+  })
+
   it('the question about a key is left to the person', () => {
     const { claim, dialog } = readClaudeScreen(loadSnapshot(size, 'api-key'))
     expect(claim).toMatchObject({ reason: 'login', question: { options: ['Yes', 'No (recommended)'] } })
@@ -147,6 +155,7 @@ describe('start dialogs', () => {
 
   it.each([
     ['other words', 'Quick safety check', 'Safety check'],
+    ['more words', 'Security guide', 'This folder configures hooks'],
     ['other options', 'Yes, I trust this folder', 'Yes, I trust all folders'],
   ])('a trust dialog in %s is left to the person', (_, from, to) => {
     expect(readClaudeScreen(change(from, to))).toMatchObject({
@@ -238,7 +247,7 @@ it('a draft says nothing of rest where the title does not tell it', () => {
 })
 
 describe('screens that nobody recorded', () => {
-  const names = [...Object.keys(expected), 'trust', 'trust-yes', 'api-key', 'auto-mode-offer', toolPrompt]
+  const names = [...Object.keys(expected), ...startDialogs, toolPrompt]
   const line = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 90 }),
     fc.constantFrom(
@@ -276,6 +285,7 @@ describe('screens that nobody recorded', () => {
         const { dialog } = readClaudeScreen(snapshot)
         if (dialog?.answer === undefined) return
         const shown = snapshot.lines.map((each) => each.trim())
+        expect(shown.filter((each) => each.includes('⚠'))).toEqual([])
         expect(shown).toContain('Accessing workspace:')
         expect(shown.filter((each) => each.endsWith('No, exit'))).not.toEqual([])
         expect(shown.filter((each) => each.endsWith('Yes, I trust this folder'))).not.toEqual([])
