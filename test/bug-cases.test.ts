@@ -59,7 +59,12 @@ describe('names', () => {
     const made = await Promise.all(Array.from({ length: 12 }, () => start()))
     expect(new Set(made.map(({ session_name }) => session_name)).size).toBe(12)
     const [kept] = made
-    const before = logLength(world, kept?.id ?? '')
+    // What it paints at its start is over when nothing has been added for a while.
+    let before = -1
+    while (before !== logLength(world, kept?.id ?? '')) {
+      before = logLength(world, kept?.id ?? '')
+      await pause(1_500)
+    }
     await expect(start(kept?.session_name.replace(/^cao-/, ''))).rejects.toMatchObject({ code: 'NAME_TAKEN' })
     const nowhere = { ...developer, working_directory: '/no/such/directory' }
     await expect(world.client.createTerminal(kept?.session_name ?? '', nowhere)).rejects.toMatchObject({

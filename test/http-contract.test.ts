@@ -327,6 +327,7 @@ describe('one terminal', () => {
   test('output: the exact answer, the screen, the history, and slices of the log', async () => {
     expect((await ask('GET', `/terminals/${own.id}/output?mode=last`)).body).toEqual({
       output: 'two',
+      is_current: true,
       mode: 'last',
       source: 'transcript',
     })

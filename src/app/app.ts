@@ -86,7 +86,13 @@ export type StartJob = {
   readonly clientEnv?: Readonly<Record<string, string>>
 }
 
-export type Output = { readonly text: string; readonly mode: 'full' | 'last' | 'screen'; readonly source: string }
+export type Output = {
+  readonly text: string
+  readonly mode: 'full' | 'last' | 'screen'
+  readonly source: string
+  /** False: a later turn runs; this is the answer of the one before. */
+  readonly isCurrent: boolean
+}
 
 export type Explanation = {
   readonly view: TerminalView

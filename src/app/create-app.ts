@@ -22,8 +22,10 @@ import { Outbox } from './outbox.ts'
 import { recover } from './recover.ts'
 import { relaunchAll } from './relaunch-terminal.ts'
 import type { RuntimeListeners } from './runtime.ts'
+import { interruptTurn } from './send-input.ts'
 import { closeIfEmpty } from './sessions.ts'
 import { startWorker } from './start-worker.ts'
+import { tellOfQuestion } from './tell-caller.ts'
 
 export type AppOptions = Pick<
   AppContext,
@@ -69,6 +71,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     startWorker: (sessionName, request, waiting) => startWorker(context, { sessionName, request, listeners }, waiting),
     queue: (message) => queueMessage(context, message),
     deleteTerminal: (id) => deleter.delete(id, { signal: AbortSignal.timeout(recoveryLimitMs) }),
+    interrupt: (id) => interruptTurn(context, id, { signal: scope.signal }),
   })
   const listeners = createListeners(context, jobs)
   stack.use(ladder.onMoved((message) => jobs.noteMessage(message)))
@@ -115,6 +118,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
 function createListeners(context: AppContext, jobs: Jobs): RuntimeListeners {
   return {
     onTurnEnded: (end) => jobs.noteTurnEnded(end),
+    onAsked: (question) => tellOfQuestion(context, question),
     onExited: (runtime, exit) => {
       const { id } = runtime.row
       const how = exit.signal ?? (exit.code === undefined ? 'ended from outside' : `exited with code ${exit.code}`)

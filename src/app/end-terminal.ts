@@ -29,6 +29,7 @@ export async function noteExit(
   if (context.store.terminals.find(row.id)?.life !== 'live') return
   await saveLastScreen(context, runtime)
   const cut = await runtime.settleLastTurn()
+  await saveLastAnswer(context, runtime)
   runtime.watch.addEvidence('process', { kind: 'exited', code: exit.code, signal: exit.signal }, 'exit file')
   runtime.closeQuestion(undefined)
   const how = describeExit(exit)
@@ -94,6 +95,17 @@ async function destroyPane(context: AppContext, runtime: Runtime): Promise<void>
   }
 }
 
+/** So that it can be read after the end, whatever the agent's own records become. */
+async function saveLastAnswer(context: AppContext, runtime: Runtime): Promise<void> {
+  using limit = deadlineSignal(context.clock, lastScreenLimitMs, `the last answer of ${runtime.row.id}`)
+  const answer = await runtime.loadAnswer(limit.signal, 'newest')
+  if (answer.kind !== 'exact') return
+  const { lastAnswerFile } = terminalDirs(context.layout, runtime.row.id)
+  await writeFile(lastAnswerFile, answer.text, { mode: 0o600 }).catch((error: unknown) =>
+    context.log.write('warn', 'last answer not kept', { terminalId: runtime.row.id, error: String(error) }),
+  )
+}
+
 async function saveLastScreen(context: AppContext, runtime: Runtime): Promise<void> {
   using limit = deadlineSignal(context.clock, lastScreenLimitMs, `the last screen of ${runtime.row.id}`)
   try {
@@ -147,8 +159,9 @@ export class Deleter {
     for (const message of store.messages.list(id, { limit: 10_000, states: ['typing', 'typed'] })) {
       ladder.step(message.id, 'lapse', `terminal ${id} was deleted while it was typed`)
     }
-    stepTerminal(context, id, 'finish')
+    // The row outlives its files: a crash in between is found by it.
     await removeTerminalDirs(terminalDirs(layout, id))
+    stepTerminal(context, id, 'finish')
     this.#onDeleted(terminal)
   }
 

@@ -28,12 +28,14 @@ let clock: ManualClock
 let jobs: Jobs
 let scope: Scope
 let deleted: TerminalId[] = []
+let interrupted: TerminalId[] = []
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'cao-jobs-'))
   store = openStore({ path: join(dir, 'cao.db') })
   clock = new ManualClock()
   deleted = []
+  interrupted = []
   let counter = 0
   const random = (digits: number) => (counter++).toString(16).padStart(digits, '0')
   const log = silentLog
@@ -59,6 +61,10 @@ beforeEach(() => {
     queue: (message) => queueMessage(context, message),
     deleteTerminal: (id) => {
       deleted.push(id)
+      return Promise.resolve()
+    },
+    interrupt: (id) => {
+      interrupted.push(id)
       return Promise.resolve()
     },
   })
@@ -185,4 +191,13 @@ test('a task that is refused, and a worker that is gone, end the job with the re
   jobs.noteWorkerGone(worker, 'its worker was deleted')
   expect(jobs.require(gone.id).result?.failure).toContain('its worker was deleted')
   expect(inbox(supervisor)).toHaveLength(2)
+})
+
+test('a cancelled job ends its work: its own worker ends, another one is interrupted', async () => {
+  jobs.cancel((await start('handoff')).id)
+  const assigned = await start('assign')
+  jobs.cancel(assigned.id)
+  jobs.cancel(assigned.id)
+  await clock.advance(10)
+  expect([deleted, interrupted]).toEqual([[worker], [worker]])
 })

@@ -32,6 +32,8 @@ export type JobDoors = {
     readonly jobId: JobId | undefined
   }) => Message
   readonly deleteTerminal: (id: TerminalId) => Promise<void>
+  /** Stops what the agent is doing and leaves it alive. */
+  readonly interrupt: (id: TerminalId) => Promise<void>
 }
 
 /** An asker asks again at least this often; later it is taken to have gone. */
@@ -238,9 +240,14 @@ export class Jobs {
     return job
   }
 
+  /** Ends the job and its work: a worker that was made for it ends, any other is interrupted. */
   cancel(id: JobId): Job {
-    this.require(id)
+    const { state, teardown, workerId } = this.require(id)
     this.end(id, 'cancel', failure('cancelled by its asker'))
+    if (isJobOpen({ state }) && workerId !== undefined) {
+      const stop = teardown ? this.#doors.deleteTerminal : this.#doors.interrupt
+      this.#context.scope.spawn(`work of ${id}`, () => stop(workerId))
+    }
     return this.require(id)
   }
 

@@ -11,6 +11,7 @@ import { type AppContext, stepTerminal } from './context.ts'
 import { planAgent, preparePlace } from './plan-agent.ts'
 import type { ResolvedLaunch } from './resolve-launch.ts'
 import type { RuntimeListeners } from './runtime.ts'
+import { insertSession } from './sessions.ts'
 import { type StartedAgent, startAgent } from './start-agent.ts'
 import { removeTerminalDirs, terminalDirs } from './terminal-dirs.ts'
 
@@ -53,6 +54,8 @@ function insertRow(
   const { store, clock, random, events } = context
   const createdAtMs = clock.nowMs()
   const { row, event } = store.transaction(() => {
+    // Somebody's failed launch may have closed the session, empty as it was, a moment ago.
+    insertSession(context, sessionName, resolved.cwd)
     const row = store.terminals.insert({
       id,
       sessionName,

@@ -34,7 +34,7 @@ import { relaunchAll, relaunchTerminal } from './relaunch-terminal.ts'
 import type { RuntimeListeners } from './runtime.ts'
 import { exitTerminal, pressKey, sendInput } from './send-input.ts'
 import { chooseSessionName, deleteSession, requireSession } from './sessions.ts'
-import { startWorker } from './start-worker.ts'
+import { type StartWorker, startWorker } from './start-worker.ts'
 
 export type LocalAppParts = {
   readonly jobs: Jobs
@@ -91,23 +91,18 @@ export class LocalApp implements App {
 
   async createSession(request: CreateSession, waiting: Waiting): Promise<TerminalView> {
     const name = chooseSessionName(this.#context, request.sessionName)
-    if (this.#context.store.sessions.find(name) !== undefined) {
-      throw new AppError(
-        'NAME_TAKEN',
-        `a session ${name} exists already; choose another name or end it with \`cao shutdown --session ${name}\``,
-      )
-    }
-    return this.#create(name, request, waiting)
+    return this.#create({ sessionName: name, request, isNewSession: true }, waiting)
   }
 
   async createTerminal(sessionName: SessionName, request: CreateTerminal, waiting: Waiting): Promise<TerminalView> {
     requireSession(this.#context, sessionName)
-    return this.#create(sessionName, request, waiting)
+    return this.#create({ sessionName, request }, waiting)
   }
 
-  async #create(sessionName: SessionName, request: CreateTerminal, waiting: Waiting): Promise<TerminalView> {
+  async #create(options: Omit<StartWorker, 'listeners'>, waiting: Waiting): Promise<TerminalView> {
     const { listeners } = this.#parts
-    const worker = await startWorker(this.#context, { sessionName, request, listeners }, waiting)
+    const { request } = options
+    const worker = await startWorker(this.#context, { ...options, listeners }, waiting)
     if (request.isDeferred !== true) await worker.isReady
     if (request.initialMessage !== undefined) {
       const { kind, senderId, body } = request.initialMessage

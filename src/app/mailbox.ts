@@ -74,8 +74,8 @@ export function tellSender(context: AppContext, message: Message): void {
   if (!badEndings.includes(message.state) || message.kind === 'notice' || message.kind === 'callback') return
   const senderId = parseTerminalId(message.senderId)
   if (senderId === undefined || context.store.terminals.find(senderId)?.life !== 'live') return
-  // A job's asker is told by the job itself.
-  if (message.jobId !== undefined) return
+  // A job's asker is told of its end by the job itself; one whose task may be lying somewhere unseen has no end yet.
+  if (message.jobId !== undefined && (message.state !== 'unconfirmed' || message.kind !== 'assign')) return
   const body = `Your message ${message.id} to ${message.receiverId} is ${message.state}: ${message.detail ?? 'no more is known'}`
   try {
     queueMessage(context, { kind: 'notice', senderId: 'cao', receiverId: senderId, body, jobId: undefined })

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { deadlineSignal, type Waiting } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
 import type { TerminalId } from '../domain/ids.ts'
+import type { Terminal } from '../domain/terminal.ts'
 import type { Output } from './app.ts'
 import { type AppContext, requireTerminal } from './context.ts'
 import { terminalDirs } from './terminal-dirs.ts'
@@ -20,29 +21,45 @@ export async function readOutput(
   const terminal = requireTerminal(context, id)
   const runtime = context.runtimes.get(id)
   using limit = deadlineSignal(context.clock, readLimitMs, `the output of ${id}`, waiting.signal)
-  if (mode === 'last') {
-    const answered = context.store.jobs.listForWorker(id).findLast((job) => job.result?.answer !== undefined)
-    if (runtime === undefined) {
-      if (answered?.result?.answer !== undefined)
-        return { text: answered.result.answer, mode, source: answered.result.source ?? 'job' }
-      throw new AppError(
-        'CONFLICT',
-        `terminal ${id} has ended (${terminal.life}) and its last answer was not kept; try mode full`,
-      )
-    }
-    const answer = await runtime.loadAnswer(limit.signal)
-    if (answer.kind === 'exact') return { text: answer.text, mode, source: answer.source }
-    throw new AppError('CONFLICT', `no answer of ${id} can be read: ${answer.why}; try mode full`)
-  }
-  if (runtime === undefined) return { text: await readLastScreen(context, id), mode, source: 'last screen' }
+  if (mode === 'last') return readLastAnswer(context, terminal, limit.signal)
+  const kept = async () => ({
+    text: await readKept(terminalDirs(context.layout, id).lastScreenFile),
+    mode,
+    source: 'last screen',
+    isCurrent: true,
+  })
+  if (runtime === undefined) return kept()
   const outcome = await runtime.pane.capture(mode === 'full' ? { historyLines } : {}, limit)
-  if (outcome.kind === 'gone') return { text: await readLastScreen(context, id), mode, source: 'last screen' }
-  return { text: outcome.snapshot.lines.join('\n').trimEnd(), mode, source: 'screen' }
+  if (outcome.kind === 'gone') return kept()
+  return { text: outcome.snapshot.lines.join('\n').trimEnd(), mode, source: 'screen', isCurrent: true }
 }
 
-async function readLastScreen(context: AppContext, id: TerminalId): Promise<string> {
+/** Of an ended agent, what was kept at its end. */
+async function readLastAnswer(context: AppContext, terminal: Terminal, signal: AbortSignal): Promise<Output> {
+  const { id, life } = terminal
+  const mode = 'last'
+  const runtime = context.runtimes.get(id)
+  if (runtime === undefined) {
+    const text = await readKept(terminalDirs(context.layout, id).lastAnswerFile)
+    if (text !== '') return { text, mode, source: 'kept at its end', isCurrent: true }
+    throw new AppError('CONFLICT', `terminal ${id} has ended (${life}) and left no answer; try mode full`)
+  }
+  const answer = await runtime.loadAnswer(signal)
+  if (answer.kind !== 'exact')
+    throw new AppError('CONFLICT', `no answer of ${id} can be read: ${answer.why}; try mode full`)
+  const { status } = runtime.state
+  return {
+    text: answer.text,
+    mode,
+    source: answer.source,
+    isCurrent: status !== 'processing' && status !== 'waiting_user_answer',
+  }
+}
+
+/** Empty when nothing was kept. */
+async function readKept(path: string): Promise<string> {
   try {
-    return await readFile(terminalDirs(context.layout, id).lastScreenFile, 'utf8')
+    return await readFile(path, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
     throw error

@@ -12,7 +12,7 @@ import { type AppContext, requireTerminal, stepTerminal } from './context.ts'
 import { planAgent, preparePlace } from './plan-agent.ts'
 import { resolveLaunch } from './resolve-launch.ts'
 import type { RuntimeListeners } from './runtime.ts'
-import { closeIfEmpty, openSession } from './sessions.ts'
+import { closeIfEmpty, insertSession } from './sessions.ts'
 import { requireReady, startAgent } from './start-agent.ts'
 
 export type RelaunchOptions = {
@@ -38,8 +38,7 @@ export async function relaunchTerminal(context: AppContext, options: RelaunchOpt
   try {
     // What is ended of the former life is known by this terminal's mark, which the new one has, too.
     await context.endings.get(id)
-    if (store.sessions.find(former.sessionName) === undefined)
-      openSession(context, { profileName: former.profileName, sessionName: former.sessionName })
+    insertSession(context, former.sessionName, former.workingDirectory)
     const place = await preparePlace(context, id, former.sessionName)
     const resume = resolved.provider.capabilities.has('resume') ? former.binding : undefined
     const plan = await planAgent(context, place, { resolved, model: former.model, resume })

@@ -48,6 +48,8 @@ export type TurnEnd = {
 export type RuntimeListeners = {
   readonly onTurnEnded: (end: TurnEnd) => void
   readonly onExited: (runtime: Runtime, exit: Exit) => void
+  /** A new question is open. */
+  readonly onAsked: (question: Question) => void
 }
 
 export class Runtime implements AsyncDisposable {
@@ -119,7 +121,9 @@ export class Runtime implements AsyncDisposable {
   async read(): Promise<void> {
     this.watch.onAccepted((accepted) => {
       this.#steps.run(() => {
-        if (this.#tracker.noteAccepted(accepted.text, accepted.source) !== undefined) this.worker.wake()
+        if (this.#tracker.noteAccepted(accepted.text, accepted.source) === undefined) return
+        if (this.state.status === 'processing') this.#tracker.noteTurnStarted()
+        this.worker.wake()
       })
     })
     this.watch.onBound((binding) => {
@@ -163,6 +167,7 @@ export class Runtime implements AsyncDisposable {
 
   #createReceiver(): Receiver {
     const { watch, keyboard, pane, provider } = this
+    const { clock } = this.#context
     return {
       id: this.row.id,
       quirks: provider.quirks,
@@ -170,7 +175,7 @@ export class Runtime implements AsyncDisposable {
       get isBracketed() {
         return watch.isBracketed
       },
-      gate: () => decideGate(watch.state),
+      gate: () => decideGate(watch.state, clock.nowMs()),
       isBusy: () => watch.state.status === 'processing',
       turnsEnded: () => watch.state.turnsEnded,
       look: (waiting) => watch.look(waiting),
@@ -303,16 +308,15 @@ export class Runtime implements AsyncDisposable {
     if (open !== undefined && isSameQuestion(open, question)) return
     this.closeQuestion(undefined)
     const id = makeQuestionId(random)
-    const event = store.transaction(() => {
-      store.questions.insert({ id, terminalId: this.row.id, reason, openedAtMs: atMs, ...question })
+    const { asked, event } = store.transaction(() => {
+      const asked = store.questions.insert({ id, terminalId: this.row.id, reason, openedAtMs: atMs, ...question })
       const { text, options } = question
-      return store.events.append(
-        { type: 'question.opened', questionId: id, terminalId: this.row.id, text, options },
-        atMs,
-      )
+      const opened = { type: 'question.opened', questionId: id, terminalId: this.row.id, text, options } as const
+      return { asked, event: store.events.append(opened, atMs) }
     })
     this.#question = id
     events.announce(event)
+    this.#listeners.onAsked(asked)
   }
 
   /** Closes the open question, if there is one, with what was answered through CAO. */

@@ -71,6 +71,14 @@ export async function exitTerminal(context: AppContext, id: TerminalId, waiting:
   }
 }
 
+/** Interrupts what the agent is doing; nothing is pressed at one that rests, whose draft it could change. */
+export async function interruptTurn(context: AppContext, id: TerminalId, waiting: Waiting): Promise<void> {
+  const runtime = context.runtimes.get(id)
+  const isAtWork = runtime?.state.status === 'processing' || runtime?.state.status === 'waiting_user_answer'
+  if (runtime === undefined || !isAtWork) return
+  await press(runtime.press(runtime.provider.quirks.interrupt, waiting), id)
+}
+
 async function press(
   pressed: Promise<{ readonly kind: string; readonly reason?: string }>,
   id: TerminalId,

@@ -3,7 +3,7 @@ import type { Waiting } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
 import { makeSessionName, parseSessionName, type SessionName } from '../domain/ids.ts'
 import type { Session } from '../domain/terminal.ts'
-import type { CreateSession, DeleteOutcome } from './app.ts'
+import type { DeleteOutcome } from './app.ts'
 import type { AppContext } from './context.ts'
 import type { Deleter } from './end-terminal.ts'
 
@@ -23,22 +23,25 @@ export function chooseSessionName(context: AppContext, asked: string | undefined
   return name
 }
 
-/** Errors: NAME_TAKEN. Owns: disposing the result takes the session back unless it has terminals by then. */
-export function openSession(context: AppContext, request: CreateSession): Disposable & { readonly name: SessionName } {
+/** Makes a session whose name must be free; of any number of callers at once one gets it. Errors: NAME_TAKEN. */
+export function openSession(context: AppContext, name: SessionName, workingDirectory: string): void {
+  if (insertSession(context, name, workingDirectory)) return
+  throw new AppError(
+    'NAME_TAKEN',
+    `a session ${name} exists already; choose another name or end it with \`cao shutdown --session ${name}\``,
+  )
+}
+
+/** Makes the session where it is not there; false when it is. */
+export function insertSession(context: AppContext, name: SessionName, workingDirectory: string): boolean {
   const { store, events, clock } = context
-  const name = chooseSessionName(context, request.sessionName)
-  const atMs = clock.nowMs()
+  const createdAtMs = clock.nowMs()
   const event = store.transaction(() => {
-    const outcome = store.sessions.insert({ name, createdAtMs: atMs, workingDirectory: request.workingDirectory ?? '' })
-    return outcome === 'taken' ? undefined : store.events.append({ type: 'session.created', sessionName: name }, atMs)
+    if (store.sessions.insert({ name, createdAtMs, workingDirectory }) === 'taken') return undefined
+    return store.events.append({ type: 'session.created', sessionName: name }, createdAtMs)
   })
-  if (event === undefined)
-    throw new AppError(
-      'NAME_TAKEN',
-      `a session ${name} exists already; choose another name or end it with \`cao shutdown --session ${name}\``,
-    )
-  events.announce(event)
-  return { name, [Symbol.dispose]: () => closeIfEmpty(context, name) }
+  if (event !== undefined) events.announce(event)
+  return event !== undefined
 }
 
 /** Errors: NOT_FOUND. */

@@ -35,7 +35,9 @@ export async function startAgent(context: AppContext, options: StartAgent, waiti
   await using stack = new AsyncDisposableStack()
   await writePlannedFiles(plan)
   await guard.ensure()
-  using limit = deadlineSignal(clock, openLimitMs, `a pane for ${resolved.profile.name}`, waiting.signal)
+  waiting.signal.throwIfAborted()
+  // Not cut off by a client that leaves: what is half made could not be taken back. It is taken back when it is whole.
+  using limit = deadlineSignal(clock, openLimitMs, `a pane for ${resolved.profile.name}`)
   const open = {
     terminalId: row.id,
     sessionName: row.sessionName,
@@ -51,6 +53,7 @@ export async function startAgent(context: AppContext, options: StartAgent, waiti
   }
   const { terminal: pane } = outcome
   stack.defer(() => takeBack(context, pane, undoStep))
+  waiting.signal.throwIfAborted()
   stepTerminal(context, row.id, 'open', { pane: pane.pane })
   const opened = store.terminals.find(row.id) ?? row
   const runtime = new Runtime(context, opened, resolved.provider, { pane, listeners: options.listeners })

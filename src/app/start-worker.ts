@@ -11,6 +11,8 @@ import { requireReady } from './start-agent.ts'
 
 export type StartWorker = {
   readonly sessionName: SessionName
+  /** The session must not be there yet. */
+  readonly isNewSession?: boolean
   readonly request: CreateTerminal
   readonly listeners: RuntimeListeners
 }
@@ -25,7 +27,7 @@ export type StartedWorker = {
 export async function startWorker(context: AppContext, options: StartWorker, waiting: Waiting): Promise<StartedWorker> {
   const { sessionName, request, listeners } = options
   const resolved = await resolveLaunch(context, request)
-  if (context.store.sessions.find(sessionName) === undefined) openSession(context, { ...request, sessionName })
+  if (options.isNewSession === true) openSession(context, sessionName, resolved.cwd)
   try {
     const { runtime, undo } = await launchTerminal(context, { sessionName, request, resolved, listeners }, waiting)
     const isReady = (async () => {

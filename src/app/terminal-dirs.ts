@@ -12,6 +12,8 @@ export type TerminalDirs = {
   readonly spoolDir: string
   /** What the person would have seen last, kept after the agent's end. */
   readonly lastScreenFile: string
+  /** Its exact last answer, kept after its end. */
+  readonly lastAnswerFile: string
 }
 
 export function terminalDirs(layout: HomeLayout, id: TerminalId): TerminalDirs {
@@ -21,6 +23,7 @@ export function terminalDirs(layout: HomeLayout, id: TerminalId): TerminalDirs {
     privateDir: join(dir, 'private'),
     spoolDir: join(dir, 'spool'),
     lastScreenFile: join(dir, 'last-screen.txt'),
+    lastAnswerFile: join(dir, 'last-answer.txt'),
   }
 }
 

@@ -27,6 +27,8 @@ export type AttemptOutcome =
   | { readonly kind: 'confirmed' }
   /** Nothing was typed: try again when the hold is over. */
   | { readonly kind: 'held'; readonly why: string }
+  /** The backend failed at it; nothing of the message is in the terminal. `isPassing`: it may only be silent for a while. */
+  | { readonly kind: 'faulted'; readonly why: string; readonly isPassing: boolean }
   /** It ended here; the ladder says how. */
   | { readonly kind: 'ended' }
   /** Its outcome is unknown, and the text may still appear: nothing else may be typed before that is settled. */

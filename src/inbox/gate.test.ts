@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { type StatusReason, statuses } from '../domain/status.ts'
-import { decideGate } from './gate.ts'
+import { decideGate, rateLimitHoldMs } from './gate.ts'
 
-const gateOf = (status: (typeof statuses)[number], reason: StatusReason) =>
-  decideGate({ status, reason, detail: undefined }).kind
+const gateOf = (status: (typeof statuses)[number], reason: StatusReason, ageMs = 0) =>
+  decideGate({ status, reason, detail: undefined, sinceMs: 1_000 }, 1_000 + ageMs).kind
 
 test('a message may be typed only to an agent at rest', () => {
   expect(Object.fromEntries(statuses.map((status) => [status, gateOf(status, 'ready')]))).toEqual({
@@ -26,10 +26,11 @@ test('whatever the agent is busy with or asks, the message waits', () => {
   for (const reason of ['ready', 'interrupted'] as const) expect(gateOf('idle', reason)).toBe('open')
 })
 
-test('an ended agent ends the wait, a rate limit only holds it, an API error lets the next message try', () => {
+test('an ended agent ends the wait, a rate limit holds it for a while, an API error lets the next message try', () => {
   expect(gateOf('error', 'exited')).toBe('ended')
   expect(gateOf('completed', 'exited')).toBe('ended')
   expect(gateOf('error', 'lost')).toBe('ended')
   expect(gateOf('error', 'rate_limited')).toBe('held')
+  expect(gateOf('error', 'rate_limited', rateLimitHoldMs)).toBe('open')
   expect(gateOf('error', 'api_error')).toBe('open')
 })

@@ -5,7 +5,10 @@ import type { Gate } from './receiver.ts'
 const open: Gate = { kind: 'open' }
 const held = (why: string): Gate => ({ kind: 'held', why })
 
-export function decideGate(state: Pick<StatusState, 'status' | 'reason' | 'detail'>): Gate {
+/** After a rate limit the next message tries again; no CLI tells the end of it in a way that all do. Units: ms. */
+export const rateLimitHoldMs = 60_000
+
+export function decideGate(state: Pick<StatusState, 'status' | 'reason' | 'detail' | 'sinceMs'>, nowMs: number): Gate {
   switch (state.status) {
     case 'idle':
     case 'completed':
@@ -20,7 +23,8 @@ export function decideGate(state: Pick<StatusState, 'status' | 'reason' | 'detai
       if (state.reason === 'exited' || state.reason === 'lost') {
         return { kind: 'ended', why: state.detail ?? `the agent is gone (${state.reason})` }
       }
-      // After an API error the composer is free again: the next message may well succeed. A rate limit has a time.
-      return state.reason === 'rate_limited' ? held(state.detail ?? 'rate limited') : open
+      // After an API error the composer is free again: the next message may well succeed. A rate limit takes its time.
+      if (state.reason !== 'rate_limited' || nowMs >= state.sinceMs + rateLimitHoldMs) return open
+      return held(`rate limited (${state.detail ?? ''}): tried again ${rateLimitHoldMs / 1_000} s after it`)
   }
 }

@@ -4,7 +4,8 @@
  */
 import type { Clock } from '../async/clock.ts'
 import { SignalLatch } from '../async/signal-latch.ts'
-import { DeadlineError, deadlineSignal } from '../async/wait.ts'
+import { DeadlineError, deadlineSignal, sleep } from '../async/wait.ts'
+import { AppError } from '../domain/errors.ts'
 import { formatTyped, type Message } from '../domain/message.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/store.ts'
@@ -17,6 +18,11 @@ import { isStillUnseen, type Unseen } from './unseen-draft.ts'
 /** The queue is looked at this often even when nothing woke the worker. */
 const idleLookMs = 30_000
 const heldLookMs = 1_000
+/** After a fault of the backend; doubled each time. */
+const faultPauseMs = 250
+const faultPauseMaxMs = 15_000
+/** Faults in a row that no silence explains, until the message is given up. */
+export const faultsMax = 8
 /** After a message was taken its turn must show within this time before the next one may go. */
 const turnGraceMs = 3_000
 /** One attempt in all: paste, draft, two Enters, late proof, with room for a slow backend. */
@@ -38,6 +44,8 @@ export class InboxWorker {
   readonly #latch = new SignalLatch()
   /** Why the queue does not move, for `explain`. */
   #holdWhy: string | undefined
+  /** Attempts in a row at which the backend failed. */
+  #faults = 0
   /** Pasted, and never shown by the program: whatever is typed now would stand behind it in one draft. */
   #unseen: Unseen | undefined
 
@@ -80,12 +88,32 @@ export class InboxWorker {
       const turns = receiver.turnsEnded()
       const outcome = await this.#guard(message, signal, attemptLimitMs, (context) => attemptDelivery(message, context))
       if (outcome.kind === 'unseen') this.#unseen = { message, turns, atMs: clock.nowMs() }
-      await this.#afterAttempt(outcome, signal)
+      if (outcome.kind === 'faulted') await this.#pauseAfterFault(message, outcome, signal)
+      else await this.#afterAttempt(outcome, turns, signal)
     }
   }
 
-  async #afterAttempt(outcome: AttemptOutcome, signal: AbortSignal): Promise<void> {
+  /** Again, a little later each time; a fault that does not pass ends the message, and its sender is told. */
+  async #pauseAfterFault(
+    message: Message,
+    fault: Extract<AttemptOutcome, { kind: 'faulted' }>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { ladder, clock } = this.#options
+    this.#faults++
+    this.#holdWhy = fault.why
+    if (!fault.isPassing && this.#faults >= faultsMax) {
+      ladder.step(message.id, 'give_up', `${this.#faults} attempts failed: ${fault.why}`)
+      this.#faults = 0
+      return
+    }
+    const pauseMs = Math.min(faultPauseMaxMs, faultPauseMs * 2 ** (this.#faults - 1))
+    await sleep(clock, pauseMs, signal).catch(() => undefined)
+  }
+
+  async #afterAttempt(outcome: AttemptOutcome, turns: number, signal: AbortSignal): Promise<void> {
     const { receiver, clock, log } = this.#options
+    this.#faults = 0
     if (outcome.kind === 'held') {
       if (outcome.why !== this.#holdWhy)
         log.write('info', 'delivery held', { receiverId: receiver.id, why: outcome.why })
@@ -96,7 +124,6 @@ export class InboxWorker {
     this.#holdWhy = undefined
     if (outcome.kind !== 'confirmed') return
     // The turn of the message just taken must have been seen, else an old "idle" would let the next one in.
-    const turns = receiver.turnsEnded()
     const endMs = clock.monotonicMs() + turnGraceMs
     while (!signal.aborted && clock.monotonicMs() < endMs && !receiver.isBusy() && receiver.turnsEnded() === turns) {
       await this.#latch.wait(clock, 100, signal)
@@ -124,7 +151,7 @@ export class InboxWorker {
       }
       await this.#settleAll(signal, message.id)
       await this.#findUnseen(signal)
-      return { kind: 'held', why }
+      return { kind: 'faulted', why, isPassing: error instanceof AppError && error.row.retryable }
     }
   }
 
@@ -159,9 +186,9 @@ export class InboxWorker {
       if (fate === 'appeared') return submitDraft(message, typed, receiver.turnsEnded(), context)
       return fate === 'unseen' ? { kind: 'unseen' } : { kind: 'ended' }
     })
-    if (outcome.kind === 'unseen' || outcome.kind === 'held') return true
+    if (outcome.kind === 'unseen' || outcome.kind === 'held' || outcome.kind === 'faulted') return true
     this.#unseen = undefined
-    await this.#afterAttempt(outcome, signal)
+    await this.#afterAttempt(outcome, unseen.turns, signal)
     return false
   }
 

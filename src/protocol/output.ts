@@ -11,8 +11,14 @@ export const rangeQuery = z.object({
   length: numberField.pipe(z.number().int().min(1).max(rangeLengthMax)).default(rangeLengthMax),
 })
 
-/** `source`: where it was read (transcript, screen, log …). */
-export type OutputBody = { readonly output: string; readonly mode: 'full' | 'last' | 'screen'; readonly source: string }
+export type OutputBody = {
+  readonly output: string
+  readonly mode: 'full' | 'last' | 'screen'
+  /** Where it was read (transcript, screen, log …). */
+  readonly source: string
+  /** False: a later turn runs; this is the answer of the one before. */
+  readonly is_current: boolean
+}
 /** Bytes as text; `next_offset` is where the next slice begins. Units: bytes of the log. */
 export type OutputRangeBody = {
   readonly output: string

@@ -202,6 +202,8 @@ export class TerminalWatch implements AsyncDisposable {
         this.#reduce({ source: signal.source, claim: signal.claim, atMs: signal.atMs, raw: signal.raw })
         return
       case 'accepted':
+        // What it took it works on: nobody who knows that the text arrived may still read the former turn's status.
+        this.#reduce({ source: signal.source, claim: { kind: 'turn_started' }, atMs: signal.atMs, raw: signal.raw })
         this.#accepted.emit({ text: signal.text, source: signal.source, atMs: signal.atMs })
         return
       case 'bound':

@@ -6,7 +6,7 @@ const names = (text: string) => dangersOf(parseVersion(text) as TmuxVersion).map
 
 test.each([
   ['tmux 3.2a', ['K2', 'K3', 'K4', 'K5', 'K9', 'K10', 'K13', 'K18']],
-  ['tmux 3.3a', ['K2', 'K3', 'K4', 'K5', 'K9', 'K10', 'K15', 'K18']],
+  ['tmux 3.3a', ['K2', 'K3', 'K4', 'K5', 'K9', 'K10', 'K15', 'K18', 'K19', 'K20']],
   ['tmux 3.4', ['K3', 'K4', 'K5', 'K9', 'K10', 'K15', 'K18']],
   ['tmux 3.6b', ['K3', 'K4', 'K5', 'K10', 'K15']],
   ['tmux 3.7c', ['K3', 'K4', 'K5', 'K10']],

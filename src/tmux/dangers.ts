@@ -76,6 +76,20 @@ const known: readonly Known[] = [
     until: '3.6',
     against: cao('captures go through a buffer'),
   },
+  {
+    name: 'K19',
+    what: 'the last windows of a session removed in one turn end the server',
+    from: '3.3',
+    until: '3.4',
+    against: cao('each removal ends the turn first'),
+  },
+  {
+    name: 'K20',
+    what: 'a control client that connects while something is announced ends the server',
+    from: '3.3',
+    until: '3.4',
+    against: cao('opens none while a command of its own runs'),
+  },
 ]
 
 /** Those that this version has. */

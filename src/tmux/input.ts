@@ -9,7 +9,7 @@ import { classifyClientError } from './client-error.ts'
 import { isKeyName } from './key-names.ts'
 import { makeNonce } from './nonce.ts'
 import { endTurnCommand } from './panes.ts'
-import { quote } from './quote.ts'
+import { escapeFormat, quote } from './quote.ts'
 import { failureText, type Runner, replyText, type Unavailable } from './runner.ts'
 import { paneTarget } from './target.ts'
 
@@ -97,7 +97,8 @@ export async function pasteFile(runner: Runner, request: PasteRequest): Promise<
   const line = guardedInputLine(request, [paste, ...marks], [`delete-buffer -b ${buffer}`])
   const outcome = await runGuarded(
     runner,
-    `load-buffer -b ${buffer} ${quote(request.path)} ; ${line}`,
+    // tmux expands formats in the path.
+    `load-buffer -b ${buffer} ${quote(escapeFormat(request.path))} ; ${line}`,
     request.timeoutMs,
   )
   // A sequence that failed half-way did not come to its own clean-up.

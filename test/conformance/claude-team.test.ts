@@ -114,18 +114,25 @@ test('assigns a task, and gets the answer as a message, once, though the server 
 test('a real OpenCode works for it, asks for permission, and reports while the server is down', async () => {
   const message = 'tool touch by-worker && sleep 4\nreply Part C has 7 lines.'
   const assign = `call assign ${JSON.stringify({ agent_profile: 'opener', message })}`
-  await tell(assign, 'collect 1', 'reply Of the third: {messages}')
+  await tell(assign, 'reply I wait.')
   const question = await until("the worker's question", stepLimitMs, async () =>
     (await world.client.listQuestions()).find(({ reason }) => reason === 'permission'),
   )
   expect(question.text).toContain('touch by-worker')
+  await until('the leader to be told of it', stepLimitMs, async () =>
+    (await listTold()).some((message) => message.includes(question.id)) ? true : undefined,
+  )
   await world.client.answerQuestion(question.terminal_id, { answer: 'yes', question_id: question.id })
   await world.endServer('SIGKILL')
   // The worker goes on and ends its turn with nobody there.
   await new Promise((resolve) => setTimeout(resolve, 7_000))
   await world.startServer()
-  await waitForAnswer('Of the third')
-  expect((await listTold()).filter((told) => told.includes('Part C has 7 lines.'))).toHaveLength(1)
+  const isResult = (text: string) => text.includes('Result from opener') && text.includes('Part C has 7 lines.')
+  await until('the result to reach the model', stepLimitMs, () =>
+    asked.some(({ items }) => items.some((item) => item.kind === 'user' && isResult(item.text))) ? true : undefined,
+  )
+  expect((await listTold()).filter(isResult)).toHaveLength(1)
+  await world.waitForStatus(boss.id, 'completed', stepLimitMs)
 })
 
 test('asks its person for permission, who allows it', async () => {
@@ -150,7 +157,7 @@ test('comes back with its conversation when tmux was killed', async () => {
     (await world.client.getTerminal(boss.id)).life === 'lost' ? true : undefined,
   )
   await world.client.recoverTerminal(boss.id, {})
-  expect(world.tmux('capture-pane', '-p', '-t', '=cao-team:')).toContain('Part A has 120 lines.')
+  expect(world.tmux('capture-pane', '-p', '-t', '=cao-team:')).toContain('Part C has 7 lines.')
   await tell('reply still here')
   await waitForAnswer('still here')
 })

@@ -10,8 +10,8 @@ export function outputRoutes(router: Router, services: Services): void {
     const id = terminalIdOf(c)
     requireReach(app, requireActor(c), id)
     const { mode } = readQuery(c, outputQuery)
-    const { text, source, mode: given } = await app.readOutput(id, mode, clientWaiting(c, services))
-    return c.json({ output: text, mode: given, source } satisfies OutputBody)
+    const { text, source, mode: given, isCurrent } = await app.readOutput(id, mode, clientWaiting(c, services))
+    return c.json({ output: text, mode: given, source, is_current: isCurrent } satisfies OutputBody)
   })
   router.get('/terminals/:id/output/range', async (c) => {
     const id = terminalIdOf(c)
