@@ -7,6 +7,7 @@ import { AppError, errorTable } from '../domain/errors.ts'
 import { protocolVersion } from '../protocol/version.ts'
 import { cleanLine } from './clean-text.ts'
 import type { CliContext, Command } from './command.ts'
+import { describeHomeFault, refuseBadHome, toHomeFault } from './home-fault.ts'
 import { flagOption, takePositionals } from './parse-call.ts'
 import { printJson, printLine } from './print.ts'
 import { formatTable } from './table.ts'
@@ -30,10 +31,10 @@ export const doctorCommand: Command = {
   options: {},
   async run({ options, positionals, context }) {
     takePositionals(positionals, [])
-    const findings = await examine(context)
+    const { findings, exitCode } = await examine(context)
     if (flagOption(options, 'json')) await printJson(context, findings)
     else await printLine(context, formatFindings(findings))
-    return findings.some(({ level }) => level === 'fail') ? errorTable.SETUP_MISSING.exitCode : 0
+    return findings.some(({ level }) => level === 'fail') ? exitCode : 0
   },
 }
 
@@ -48,22 +49,31 @@ function formatFindings(findings: readonly Finding[]): string {
   )
 }
 
-async function examine(context: CliContext): Promise<readonly Finding[]> {
+type Examined = {
+  readonly findings: readonly Finding[]
+  /** Where a finding is a failure. */
+  readonly exitCode: number
+}
+
+async function examine(context: CliContext): Promise<Examined> {
+  const { exitCode } = errorTable.SETUP_MISSING
   const local = [checkNode(), await checkTmux(), ...(await checkHome(context))]
   let client: Client
   try {
     client = await context.openClient()
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    return [...local, { what: 'server', level: 'fail', detail: error.message }]
+    const server: Finding = { what: 'server', level: 'fail', detail: cleanLine(error.message) }
+    return { findings: [...local, server], exitCode: error.row.exitCode }
   }
-  return [
+  const findings = [
     ...local,
     ...(await checkServer(client, context)),
     ...(await askServer(client)),
     ...(await checkProviders(client)),
     ...(await checkProfiles(client)),
   ]
+  return { findings, exitCode }
 }
 
 function checkNode(): Finding {
@@ -106,9 +116,11 @@ async function checkTmux(): Promise<Finding> {
 async function checkHome({ layout }: CliContext): Promise<readonly Finding[]> {
   const { home } = layout
   try {
-    const { mode } = await stat(home)
+    refuseBadHome(layout)
+    const found = await stat(home)
+    if (!found.isDirectory()) throw describeHomeFault('ENOTDIR', { home }) ?? new Error(`${home} is no folder`)
     await access(home, constants.R_OK | constants.W_OK | constants.X_OK)
-    const isPrivate = (mode & 0o077) === 0
+    const isPrivate = (found.mode & 0o077) === 0
     const { bavail, bsize } = await statfs(home)
     const free = bavail * bsize
     return [
@@ -122,11 +134,11 @@ async function checkHome({ layout }: CliContext): Promise<readonly Finding[]> {
       },
     ]
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error
-    if (error.code === 'ENOENT') return [{ what: 'home', level: 'ok', detail: `${home} will be created` }]
-    return [
-      { what: 'home', level: 'fail', detail: `${home} can not be used (${String(error.code)}): check its permissions` },
-    ]
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+      return [{ what: 'home', level: 'ok', detail: `${home} will be created` }]
+    const fault = toHomeFault(error, home)
+    if (!(fault instanceof AppError)) throw error
+    return [{ what: 'home', level: 'fail', detail: cleanLine(fault.message) }]
   }
 }
 

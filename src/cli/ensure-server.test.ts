@@ -77,9 +77,37 @@ test('the file of a server that was killed is no server', async () => {
 })
 
 test('a server that can not start is reported with its reason and its log', async () => {
-  expect(await refusal(ensure('console.error("Error: no tmux here."); process.exit(69)'))).toBe(
-    'the CAO server ended with code 69 (no tmux here); its log is HOME/logs/server.log',
+  expect(await refusal(ensure('console.error("Error: no luck here."); process.exit(70)'))).toBe(
+    'the CAO server ended with code 70 (no luck here); its log is HOME/logs/server.log',
   )
+})
+
+test.each([
+  [2, 'BAD_REQUEST'],
+  [65, 'STORE_CORRUPT'],
+  [69, 'SETUP_MISSING'],
+  [75, 'BACKEND_GONE'],
+  [78, 'STORE_NEWER'],
+])(
+  'what a server refused to start for, with code %i, is the reason and the code of the command',
+  async (code, name) => {
+    const error: unknown = await ensure(`console.error("Error: not like this."); process.exit(${code})`).catch(
+      (reason: unknown) => reason,
+    )
+    expect(error).toMatchObject({ code: name, message: 'the CAO server did not start: not like this' })
+    expect((error as AppError).row.exitCode).toBe(code)
+  },
+)
+
+test('what the system refused a server in its home is a fault of that home', async () => {
+  const failing = `import { mkdirSync, openSync } from 'node:fs'
+    mkdirSync(process.env.CAO_HOME + '/run/lock.db')
+    try { openSync(process.env.CAO_HOME + '/run/lock.db', 'a') } catch (error) { console.error(error.stack) }
+    process.exit(70)`
+  await expect(ensure(failing)).rejects.toMatchObject({
+    code: 'BAD_REQUEST',
+    message: expect.stringMatching(/can not be used: .*lock\.db \(EISDIR\); choose another folder by CAO_HOME$/),
+  })
 })
 
 test('an agent starts no server', async () => {

@@ -6,12 +6,14 @@
  * that ends is no failure as long as another one appears.
  */
 import { spawn } from 'node:child_process'
-import { mkdir, open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import type { Clock } from '../async/clock.ts'
 import { sleep } from '../async/wait.ts'
 import { AppError, errorTable } from '../domain/errors.ts'
 import type { HomeLayout, ServerFile } from '../protocol/home.ts'
 import { findServer } from './find-server.ts'
+import { describeHomeFault, toHomeFault } from './home-fault.ts'
+import { prepareHome } from './prepare-home.ts'
 
 /** From the start of the process to its first accepted connection, recovery of earlier agents not included. Units: ms. */
 export const startLimitMs = 20_000
@@ -34,7 +36,10 @@ export type EnsureServerOptions = {
 
 export type EnsuredServer = { readonly file: ServerFile; readonly isNew: boolean }
 
-/** Errors: SERVER_UNREACHABLE, in a sentence that names the log; inside an agent none is started. */
+/**
+ * Errors: SERVER_UNREACHABLE, in a sentence that names the log; what the server itself refused to start for; BAD_REQUEST for
+ * a home that can not be used. Inside an agent none is started.
+ */
 export async function ensureServer(options: EnsureServerOptions): Promise<EnsuredServer> {
   const found = await findServer(options.layout, options.clock)
   if (found.kind === 'running') return { file: found.file, isNew: false }
@@ -73,6 +78,7 @@ type Child = { readonly exit: Promise<number>; code: number | undefined }
 
 async function startServer(options: EnsureServerOptions): Promise<EnsuredServer> {
   const { clock, layout, signal } = options
+  await prepareHome(layout)
   const logStart = await logLength(layout)
   const child = await spawnServer(options)
   const startedAtMs = clock.monotonicMs()
@@ -90,9 +96,7 @@ async function startServer(options: EnsureServerOptions): Promise<EnsuredServer>
 }
 
 async function spawnServer({ env, layout, program }: EnsureServerOptions): Promise<Child> {
-  await mkdir(layout.home, { recursive: true, mode: 0o700 })
-  await mkdir(layout.logsDir, { recursive: true, mode: 0o700 })
-  const log = await open(layout.serverLog, 'a', 0o600)
+  const log = await openLog(layout)
   try {
     const [file, ...args] = program
     if (file === undefined) throw new AppError('SETUP_MISSING', 'the server program is not known')
@@ -119,14 +123,27 @@ async function spawnServer({ env, layout, program }: EnsureServerOptions): Promi
   }
 }
 
+async function openLog(layout: HomeLayout): Promise<FileHandle> {
+  return open(layout.serverLog, 'a', 0o600).catch((error: unknown) => {
+    throw toHomeFault(error, layout.home)
+  })
+}
+
+/** Codes that tell more than "no server": a server that ended with one of them said why, in a sentence for the person. */
+const ownCodes = ['BAD_REQUEST', 'CONFLICT', 'STORE_CORRUPT', 'STORE_NEWER', 'SETUP_MISSING', 'BACKEND_GONE'] as const
+
 async function failedStart(options: EnsureServerOptions, child: Child, logStart: number): Promise<AppError> {
-  const { serverLog } = options.layout
+  const { home, serverLog } = options.layout
   const said = lastSentence(await readLogFrom(serverLog, logStart))
   const how =
     child.code === undefined ? `was not ready after ${startLimitMs / 1000} s` : `ended with code ${child.code}`
   // A server that stepped back with a reason of its own: that reason, and its code, are the answer.
-  const own = (['BAD_REQUEST', 'CONFLICT'] as const).find((code) => errorTable[code].exitCode === child.code)
+  const own = ownCodes.find((code) => errorTable[code].exitCode === child.code)
   if (own !== undefined && said !== '') return new AppError(own, `the CAO server did not start: ${said}`)
+  // What the system said to it about a file of the home: "EACCES: permission denied, open '/…'".
+  const [, systemCode = '', path] = /\b(E[A-Z]{3,}): .*'([^']+)'$/.exec(said) ?? []
+  const homeFault = path?.startsWith(home) === true ? describeHomeFault(systemCode, { home, path }) : undefined
+  if (homeFault !== undefined) return homeFault
   const why = said === '' ? '' : ` (${said})`
   return new AppError('SERVER_UNREACHABLE', `the CAO server ${how}${why}; its log is ${serverLog}`)
 }
@@ -144,7 +161,7 @@ async function logLength(layout: HomeLayout): Promise<number> {
     return (await log.stat()).size
   } catch (error) {
     if (isAbsence(error)) return 0
-    throw error
+    throw toHomeFault(error, layout.home)
   }
 }
 

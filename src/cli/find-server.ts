@@ -7,6 +7,7 @@ import type { Clock } from '../async/clock.ts'
 import { DeadlineError, withDeadline } from '../async/wait.ts'
 import { type HomeLayout, parseServerFile, type ServerFile } from '../protocol/home.ts'
 import { readFileSync } from './builtins.ts'
+import { refuseBadHome, toHomeFault } from './home-fault.ts'
 
 /** A living server accepts at once; only a stopped process or a full backlog takes longer. Units: ms. */
 export const connectLimitMs = 2_000
@@ -18,7 +19,9 @@ export type FoundServer =
   /** Something listens and does not accept: a frozen server. */
   | { readonly kind: 'silent'; readonly file: ServerFile }
 
+/** Errors: BAD_REQUEST for a home that can not be used. */
 export async function findServer(layout: HomeLayout, clock: Clock): Promise<FoundServer> {
+  refuseBadHome(layout)
   const file = loadServerFile(layout)
   if (file === undefined) return { kind: 'none', file: undefined }
   switch (await tryConnect(file.socket_path, clock)) {
@@ -37,7 +40,7 @@ function loadServerFile(layout: HomeLayout): ServerFile | undefined {
   } catch (error) {
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
       return undefined
-    throw error
+    throw toHomeFault(error, layout.home)
   }
 }
 
