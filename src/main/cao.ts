@@ -2,12 +2,13 @@
  * The `cao` program: gives the command line the process it runs in. Nothing is loaded here that a quick command does
  * not need; what talks to the server comes with the first call of `openClient`.
  */
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { systemClock } from '../async/clock-system.ts'
 import type { CliContext, Programs } from '../cli/command.ts'
 import { runCli } from '../cli/run-cli.ts'
+import { AppError } from '../domain/errors.ts'
 import { version } from '../lib/version.ts'
-import { layoutOf, resolveHome, type ServerFile } from '../protocol/home.ts'
+import { type HomeLayout, layoutOf, resolveHome, type ServerFile } from '../protocol/home.ts'
 import { findRoot } from './root.ts'
 
 function listPrograms(): Programs {
@@ -25,10 +26,23 @@ function findUserHome(): string {
   return HOME === '' ? process.getBuiltinModule('node:os').homedir() : HOME
 }
 
+/** Done where it is needed: whoever removed the current directory must still be able to look at their agents. Errors: DIRECTORY_MISSING. */
+function inDirectory<T>(act: () => T): T {
+  try {
+    return act()
+  } catch (cause) {
+    if (!(cause instanceof Error && 'syscall' in cause && cause.syscall === 'uv_cwd')) throw cause
+    const sentence = 'the current directory is gone; go to another, or name one from "/" on (--working-directory, CAO_HOME)'
+    throw new AppError('DIRECTORY_MISSING', sentence, { cause })
+  }
+}
+
+const findHome = (): HomeLayout => inDirectory(() => layoutOf(resolve(resolveHome(process.env, findUserHome()))))
+
 /** Resolves when stdout can take more, so that a slow reader slows us down instead of filling our memory. */
 function write(text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(text, (error) => (error ? reject(error) : resolve()))
+  return new Promise((done, reject) => {
+    process.stdout.write(text, (error) => (error ? reject(error) : done()))
   })
 }
 
@@ -53,12 +67,17 @@ async function startServer({ mayStart, layout, programs, signal }: Starting): Pr
 }
 
 function createContext(signal: AbortSignal): CliContext {
-  const layout = layoutOf(resolveHome(process.env, findUserHome()))
   const programs = listPrograms()
+  let layout: HomeLayout | undefined
   return {
     env: process.env,
-    cwd: process.cwd(),
-    layout,
+    get cwd() {
+      return inDirectory(() => process.cwd())
+    },
+    get layout() {
+      layout ??= findHome()
+      return layout
+    },
     clock: systemClock,
     programs,
     signal,
@@ -81,8 +100,9 @@ function createContext(signal: AbortSignal): CliContext {
     runProgram: async (argv) => (await import('./run-program.ts')).runProgram(argv),
     async openClient({ mayStart = true } = {}) {
       const { findServer } = await import('../cli/find-server.ts')
-      const found = await findServer(layout, systemClock)
-      const file = found.kind === 'running' ? found.file : await startServer({ mayStart, layout, programs, signal })
+      const found = await findServer(this.layout, systemClock)
+      const file =
+        found.kind === 'running' ? found.file : await startServer({ mayStart, layout: this.layout, programs, signal })
       const { createClient } = await import('../client/client.ts')
       return createClient({ socketPath: file.socket_path }, { clock: systemClock })
     },
