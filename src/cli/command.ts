@@ -11,7 +11,9 @@ import type { Clock } from '../async/clock.ts'
 import type { Client } from '../client/client.ts'
 import type { HomeLayout } from '../protocol/home.ts'
 
-export type OptionTable = Readonly<Record<string, ParseArgsOptionDescriptor>>
+/** `isNumber`: its value never begins with "-". */
+export type OptionDescriptor = ParseArgsOptionDescriptor & { readonly isNumber?: boolean }
+export type OptionTable = Readonly<Record<string, OptionDescriptor>>
 export type OptionValues = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
 
 export type Call = {
@@ -40,7 +42,9 @@ export type Programs = {
 /** What a command may touch of the process it runs in. */
 export type CliContext = {
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Errors, when it is read: DIRECTORY_MISSING. */
   readonly cwd: string
+  /** Errors, when it is read: DIRECTORY_MISSING for a home that is named from a current directory that is gone. */
   readonly layout: HomeLayout
   readonly clock: Clock
   readonly programs: Programs

@@ -16,10 +16,10 @@ export const eventsCommand: Command = {
   --follow   go on with what happens from now (or after N); a server that restarts is waited for
   --after N  begin after the event with this number
   --json     one JSON object a line`,
-  options: { follow: { type: 'boolean' }, after: { type: 'string' } },
+  options: { follow: { type: 'boolean' }, after: { type: 'string', isNumber: true } },
   async run({ options, positionals, context }) {
     takePositionals(positionals, [])
-    const after = numberOption(options, 'after')
+    const after = numberOption(options, 'after', { isWhole: true })
     const client = await context.openClient()
     const print = (event: EventBody) =>
       printLine(context, flagOption(options, 'json') ? JSON.stringify(event) : formatEventLine(event))
@@ -39,9 +39,8 @@ async function list(client: Client, { context, after, print }: Printing): Promis
   let next = after
   for (;;) {
     const query = { limit: pageLength, ...(next === undefined ? {} : { after: next }) }
-    const { events, gap } = await client.listEvents(query, { signal: context.signal })
-    if (gap && after !== undefined)
-      context.note(`events after ${next ?? 0} are no longer kept; what follows is not complete`)
+    const { events, gap, last_seq } = await client.listEvents(query, { signal: context.signal })
+    if (gap && next !== undefined) context.note(describeGap(next, last_seq))
     for (const event of events) await print(event)
     const last = events.at(-1)?.seq
     if (next === undefined || last === undefined || events.length < pageLength) return
@@ -59,8 +58,14 @@ async function follow(client: Client, { context, after, print }: Printing): Prom
   })
   for await (const frame of frames) {
     if (frame.kind === 'event') await print(frame.event)
-    else if (frame.kind === 'gap') context.note(`events ${frame.after + 1} to ${frame.seq} are no longer kept`)
+    else if (frame.kind === 'gap') context.note(describeGap(frame.after, frame.seq))
   }
+}
+
+/** Why what was asked for is not there: it has been, or it never was. */
+export function describeGap(after: number, lastSeq: number): string {
+  if (after > lastSeq) return `there is no event ${after}: the last one is ${lastSeq}`
+  return `events ${after + 1} to ${lastSeq} are not all kept any more; "cao events" prints the newest`
 }
 
 export function formatEventLine(event: EventBody): string {

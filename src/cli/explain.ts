@@ -3,7 +3,7 @@ import type { ExplainBody } from '../protocol/explain.ts'
 import { cleanLine, cleanText } from './clean-text.ts'
 import type { Command } from './command.ts'
 import { formatAge, formatClockTime } from './format-time.ts'
-import { flagOption, takePositionals } from './parse-call.ts'
+import { flagOption, requireTerminalId, takePositionals } from './parse-call.ts'
 import { printJson, printLine } from './print.ts'
 import { formatFacts, formatTable } from './table.ts'
 
@@ -13,7 +13,8 @@ export const explainCommand: Command = {
   Its status with reason and evidence, what its screen says by which rule, and where each open message and question stands.`,
   options: {},
   async run({ options, positionals, context }) {
-    const { TERMINAL: id = '' } = takePositionals(positionals, ['TERMINAL'])
+    const { TERMINAL = '' } = takePositionals(positionals, ['TERMINAL'])
+    const id = requireTerminalId(TERMINAL)
     const client = await context.openClient()
     const explained = await client.explain(id, { signal: context.signal })
     if (flagOption(options, 'json')) await printJson(context, explained)

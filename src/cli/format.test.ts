@@ -4,6 +4,7 @@ import type { EventBody } from '../protocol/event.ts'
 import type { ExplainBody } from '../protocol/explain.ts'
 import type { TerminalBody } from '../protocol/terminal.ts'
 import { judgeTmux } from './doctor.ts'
+import { describeGap } from './events.ts'
 import { formatExplanation } from './explain.ts'
 import { formatEvent } from './format-event.ts'
 import { formatAge } from './format-time.ts'
@@ -200,4 +201,11 @@ test('tmux 3.2a is the oldest that will do', () => {
   expect(
     ['tmux 3.1c', 'tmux 3.2', 'tmux 3.2a', 'tmux 3.10', 'tmux 4.0', 'tmux next-3.7', 'tmux master'].map(level),
   ).toEqual(['fail', 'fail', 'ok', 'ok', 'ok', 'ok', 'note'])
+})
+
+test('an event that is kept no more and one that never was are told apart', () => {
+  expect([describeGap(3, 9_000), describeGap(9_001, 9_000)]).toEqual([
+    'events 4 to 9000 are not all kept any more; "cao events" prints the newest',
+    'there is no event 9001: the last one is 9000',
+  ])
 })

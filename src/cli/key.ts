@@ -1,6 +1,7 @@
 /** `cao key`: one key stroke, for dialogs and menus. */
+import { AppError } from '../domain/errors.ts'
 import type { Command } from './command.ts'
-import { flagOption, takePositionals } from './parse-call.ts'
+import { flagOption, requireTerminalId, takePositionals } from './parse-call.ts'
 import { printJson } from './print.ts'
 
 export const keyCommand: Command = {
@@ -9,7 +10,9 @@ export const keyCommand: Command = {
   KEY is one of Enter Escape Tab Space Up Down Left Right, a single letter or digit, or with C-, M- or S- before it.`,
   options: {},
   async run({ options, positionals, context }) {
-    const { TERMINAL: id = '', KEY: key = '' } = takePositionals(positionals, ['TERMINAL', 'KEY'])
+    const { TERMINAL = '', KEY: key = '' } = takePositionals(positionals, ['TERMINAL', 'KEY'])
+    const id = requireTerminalId(TERMINAL)
+    if (key === '') throw new AppError('BAD_REQUEST', 'KEY is empty; --help lists the keys')
     const client = await context.openClient()
     const pressed = await client.pressKey(id, key, { signal: context.signal })
     if (flagOption(options, 'json')) await printJson(context, pressed)

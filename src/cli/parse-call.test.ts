@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { AppError } from '../domain/errors.ts'
 import { parseAssignment } from './client-env.ts'
 import type { Command } from './command.ts'
-import { numberOption, parseCall, takePositionals, textsOption } from './parse-call.ts'
+import { numberOption, parseCall, requireTerminalId, takePositionals, textsOption } from './parse-call.ts'
 
 const send: Command = {
   usage: 'cao send',
@@ -59,12 +59,58 @@ describe('what is wrong is refused in a sentence that says so', () => {
       refusal(() => numberOption({ timeout: '-3' }, 'timeout')),
     ]).toEqual([
       'unknown option \'--wach\'; "cao ls --help" lists the options',
-      'option \'--timeout <value>\' argument missing; "cao ls --help" lists the options',
+      '--timeout takes a value; "cao ls --help" lists the options',
       '"b" is one word too many; put a text of several words in quotes',
       'TERMINAL is missing; --help shows the usage',
       '--timeout takes a number, and not "3s"',
       '--timeout takes a number, and not "-3"',
     ])
+  })
+})
+
+describe('what can not be a value is refused in one line', () => {
+  const timed: Command = {
+    ...strict,
+    options: { timeout: { type: 'string', isNumber: true }, 'session-name': { type: 'string' } },
+  }
+  test('a word that begins with "-" behind an option, with a hint where it could be meant', () => {
+    for (const command of [timed, { ...timed, takesText: true }]) {
+      expect([
+        refusal(() => parseCall('launch', command, ['--timeout', '-5'])),
+        refusal(() => parseCall('launch', command, ['--session-name', '-x'])),
+        refusal(() => parseCall('launch', command, ['--session-name', '--json'])),
+        refusal(() => parseCall('launch', command, ['--timeout', '--json'])),
+      ]).toEqual([
+        '--timeout takes a number, and not "-5"',
+        '--session-name takes a value, and one that begins with "-" is written --session-name=-x; "cao launch --help" lists the options',
+        '--session-name takes a value; "cao launch --help" lists the options',
+        '--timeout takes a value; "cao launch --help" lists the options',
+      ])
+    }
+    expect(parseCall('launch', timed, ['--session-name=-x', '--', '--timeout', '-5'])).toMatchObject({
+      options: { 'session-name': '-x' },
+      positionals: ['--timeout', '-5'],
+    })
+  })
+
+  test('a number outside its limits', () => {
+    expect([
+      refusal(() => numberOption({ timeout: '0' }, 'timeout', { above: 0 })),
+      refusal(() => numberOption({ timeout: '11' }, 'timeout', { most: 10 })),
+      refusal(() => numberOption({ after: '1.5' }, 'after', { isWhole: true })),
+      numberOption({ after: '0' }, 'after', { isWhole: true }),
+    ]).toEqual([
+      '--timeout takes a number above 0, and not 0',
+      '--timeout takes 10 at most, and not 11',
+      '--after takes a whole number, and not 1.5',
+      0,
+    ])
+  })
+
+  test('an id of a terminal that can be none', () => {
+    expect(requireTerminalId('1a2b3c4d')).toBe('1a2b3c4d')
+    for (const text of ['', '1a2b3c4', '1A2B3C4D', '../x', '1a2b3c4d '])
+      expect(refusal(() => requireTerminalId(text))).toMatch(/^".*" is no id of a terminal: .*cao ls/)
   })
 })
 

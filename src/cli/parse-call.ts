@@ -1,5 +1,6 @@
 /** From the words after the command's name to its options and positionals. Pure. */
 import { AppError } from '../domain/errors.ts'
+import { parseTerminalId } from '../domain/ids.ts'
 import { parseArgs } from './builtins.ts'
 import { type Command, commonOptions, type OptionTable, type OptionValues } from './command.ts'
 
@@ -9,14 +10,32 @@ export type ParsedCall = { readonly options: OptionValues; readonly positionals:
 export function parseCall(name: string, command: Command, words: readonly string[]): ParsedCall {
   const options: OptionTable = { ...commonOptions, ...command.options }
   const args = command.takesText === true ? protectText(words, options) : [...words]
+  refuseMissingValues(name, args, options)
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true })
     return { options: values as OptionValues, positionals }
   } catch (error) {
     if (!isParseError(error)) throw error
-    const sentence = error.message.split('. ')[0] ?? error.message
+    const sentence = error.message.split(/\.\s/)[0] ?? error.message
     const said = sentence.charAt(0).toLowerCase() + sentence.slice(1)
     throw new AppError('BAD_REQUEST', `${said}; "cao ${name} --help" lists the options`)
+  }
+}
+
+/** What `parseArgs` refuses in three lines: an option that takes a value, and none that can be one follows. */
+function refuseMissingValues(name: string, args: readonly string[], options: OptionTable): void {
+  const end = args.indexOf('--')
+  const words = end < 0 ? args : args.slice(0, end)
+  for (const [index, word] of words.entries()) {
+    const option = word.startsWith('--') ? word.slice(2) : ''
+    const { type, isNumber } = options[option] ?? {}
+    if (type !== 'string') continue
+    const next = words[index + 1]
+    if (next !== undefined && !/^-./s.test(next)) continue
+    if (isNumber === true && next !== undefined && /^-\.?\d/.test(next)) throw notANumber(option, next)
+    const isOption = next === undefined || findOption(next, options) !== undefined
+    const hint = isOption || isNumber === true ? '' : `, and one that begins with "-" is written --${option}=${next}`
+    throw new AppError('BAD_REQUEST', `--${option} takes a value${hint}; "cao ${name} --help" lists the options`)
   }
 }
 
@@ -72,15 +91,33 @@ export function textsOption(options: OptionValues, name: string): readonly strin
 
 export const flagOption = (options: OptionValues, name: string): boolean => options[name] === true
 
-/** A positive number. Errors: BAD_REQUEST. */
-export function numberOption(options: OptionValues, name: string): number | undefined {
+export type NumberLimits = { readonly above?: number; readonly most?: number; readonly isWhole?: boolean }
+
+/** A number from 0 on, within the limits. Errors: BAD_REQUEST. */
+export function numberOption(options: OptionValues, name: string, limits: NumberLimits = {}): number | undefined {
   const text = textOption(options, name)
   if (text === undefined) return undefined
   const value = Number(text)
-  if (!/^\d+(\.\d+)?$/.test(text) || !Number.isFinite(value)) {
-    throw new AppError('BAD_REQUEST', `--${name} takes a number, and not "${text}"`)
-  }
+  if (!/^\d+(\.\d+)?$/.test(text) || !Number.isFinite(value)) throw notANumber(name, text)
+  const { above = -1, most = Number.MAX_SAFE_INTEGER, isWhole = false } = limits
+  if (isWhole && !text.match(/^\d+$/))
+    throw new AppError('BAD_REQUEST', `--${name} takes a whole number, and not ${text}`)
+  if (value <= above) throw new AppError('BAD_REQUEST', `--${name} takes a number above ${above}, and not ${text}`)
+  if (value > most) throw new AppError('BAD_REQUEST', `--${name} takes ${most} at most, and not ${text}`)
   return value
+}
+
+const notANumber = (name: string, text: string): AppError =>
+  new AppError('BAD_REQUEST', `--${name} takes a number, and not "${text}"`)
+
+/** The id, of a shape that the server can be asked about. Errors: BAD_REQUEST. */
+export function requireTerminalId(text: string): string {
+  const id = parseTerminalId(text)
+  if (id !== undefined) return id
+  throw new AppError(
+    'BAD_REQUEST',
+    `${JSON.stringify(text)} is no id of a terminal: that is 8 digits of 0-9 and a-f; "cao ls" lists them`,
+  )
 }
 
 /** Checks how many positionals there are, and returns them under their names. Errors: BAD_REQUEST. */

@@ -3,7 +3,7 @@
 import { cleanLine } from './clean-text.ts'
 import { parseAssignment, readClientEnv } from './client-env.ts'
 import type { Command } from './command.ts'
-import { flagOption, takePositionals, textsOption } from './parse-call.ts'
+import { flagOption, requireTerminalId, takePositionals, textsOption } from './parse-call.ts'
 import { printJson, printLine } from './print.ts'
 
 export const recoverCommand: Command = {
@@ -14,7 +14,8 @@ export const recoverCommand: Command = {
   --env KEY=VALUE   a variable that the agent was first started with; CAO keeps only the names`,
   options: { env: { type: 'string', multiple: true } },
   async run({ options, positionals, context }) {
-    const id = positionals.length === 0 ? undefined : takePositionals(positionals, ['TERMINAL']).TERMINAL
+    const { TERMINAL } = takePositionals<'TERMINAL'>(positionals, [], ['TERMINAL'])
+    const id = TERMINAL === undefined ? undefined : requireTerminalId(TERMINAL)
     const env = Object.fromEntries(textsOption(options, 'env').map(parseAssignment))
     const params = { env_vars: env, client_env: readClientEnv(context.env) }
     const client = await context.openClient()
