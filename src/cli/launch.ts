@@ -2,22 +2,24 @@
  * `cao launch`: an agent in a session of its own. With `--headless` the message is a job, and its answer is all that
  * stands on stdout; without, the message is typed and the person is put in front of the agent.
  */
-import { randomUUID } from 'node:crypto'
-import { resolve } from 'node:path'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { isAbsolute, resolve } from 'node:path'
 import type { Client } from '../client/client.ts'
 import { AppError, type ErrorCode } from '../domain/errors.ts'
+import { makeSessionName, parseSessionName } from '../domain/ids.ts'
 import { roles, roleTools } from '../domain/profile.ts'
 import type { JobBody } from '../protocol/job.ts'
 import type { ProfileBody } from '../protocol/profile.ts'
 import type { CreateSessionParams, TerminalBody } from '../protocol/terminal.ts'
-import { jobWaitMaxS, stepTimeoutDefaultS } from '../protocol/version.ts'
-import { attachTo } from './attach.ts'
+import { jobTimeoutMaxS, jobWaitMaxS, stepTimeoutDefaultS } from '../protocol/version.ts'
+import { attachTo, requireScreen } from './attach.ts'
 import { cleanLine } from './clean-text.ts'
 import { parseAssignment, readClientEnv } from './client-env.ts'
 import type { CliContext, Command, OptionValues } from './command.ts'
 import { flagOption, numberOption, takePositionals, textOption, textsOption } from './parse-call.ts'
 import { printAgentText, printJson, printLine } from './print.ts'
 import { formatSent } from './send.ts'
+import { takeBack } from './take-back.ts'
 
 export const launchCommand: Command = {
   usage: `cao launch [MESSAGE] --agents NAME [OPTIONS]
@@ -45,31 +47,74 @@ export const launchCommand: Command = {
     env: { type: 'string', multiple: true },
     headless: { type: 'boolean' },
     async: { type: 'boolean' },
-    timeout: { type: 'string' },
+    timeout: { type: 'string', isNumber: true },
     'auto-approve': { type: 'boolean' },
     yolo: { type: 'boolean' },
   },
   async run({ options, positionals, context }) {
-    const { MESSAGE: message } = takePositionals<'MESSAGE'>(positionals, [], ['MESSAGE'])
+    const { MESSAGE: message = '' } = takePositionals<'MESSAGE'>(positionals, [], ['MESSAGE'])
     const params = readParams(options, context)
     const isHeadless = flagOption(options, 'headless')
-    if (isHeadless && (message ?? '') === '') {
-      throw new AppError('BAD_REQUEST', '--headless needs a MESSAGE: what should the agent do?')
-    }
+    refuseMessage(message, isHeadless)
     if (!isHeadless && flagOption(options, 'async')) {
       throw new AppError('BAD_REQUEST', '--async goes with --headless')
     }
-    const timeoutS = numberOption(options, 'timeout') ?? stepTimeoutDefaultS
+    const timeoutS = numberOption(options, 'timeout', { above: 0, most: jobTimeoutMaxS }) ?? stepTimeoutDefaultS
     const isJson = flagOption(options, 'json')
+    if (!isHeadless && !isJson) await requireScreen(context)
     const client = await context.openClient()
     if (!isHeadless && !isJson) await askBefore(client, params, { options, context })
-    const terminal = await client.createSession(params, { signal: context.signal })
+    const terminal = await create(client, context, params)
     noteLimits(context, terminal)
     const launched: Launched = { client, context, terminal, isJson }
-    if (message === undefined || message === '') return openFor(launched)
+    if (message === '') return openFor(launched)
     if (!isHeadless) return typeAndOpen(launched, message)
     return runHeadless(launched, { message, timeoutS, isAsync: flagOption(options, 'async') })
   },
+}
+
+/** Errors: BAD_REQUEST. */
+function refuseMessage(message: string, isHeadless: boolean): void {
+  if (isHeadless && message.trim() === '') {
+    throw new AppError('BAD_REQUEST', '--headless needs a MESSAGE: what should the agent do?')
+  }
+  if (message !== '' && message.trim() === '') {
+    throw new AppError('BAD_REQUEST', 'the message is blank; leave it out to start an agent without one')
+  }
+}
+
+type SessionParams = CreateSessionParams & { readonly session_name: string }
+
+/** The agent. A launch that its person breaks off is taken back, where its session is certainly its own. */
+async function create(client: Client, context: CliContext, params: CreateSessionParams): Promise<TerminalBody> {
+  const { signal } = context
+  signal.throwIfAborted()
+  const own = params.session_name === undefined || params.session_name === '' ? makeSessionName(randomHex) : undefined
+  const named: SessionParams = { ...params, session_name: own ?? params.session_name ?? '' }
+  try {
+    return await client.createSession(named, { signal })
+  } catch (error) {
+    if (!signal.aborted) throw error
+    if (own !== undefined) await takeBackAloud({ client, context, sessionName: own })
+    else {
+      const name = parseSessionName(named.session_name) ?? named.session_name
+      context.note(
+        `an agent may have been started in ${name}; "cao ls" shows it, "cao shutdown --session ${name}" ends it`,
+      )
+    }
+    throw error
+  }
+}
+
+const randomHex = (digits: number): string => randomBytes(digits).toString('hex').slice(0, digits)
+
+async function takeBackAloud(launch: Parameters<typeof takeBack>[0]): Promise<void> {
+  const { context, sessionName } = launch
+  context.note(
+    (await takeBack(launch))
+      ? 'the launch was taken back; no agent of it is left'
+      : `the launch could not be taken back; "cao shutdown --session ${sessionName}" ends its agent`,
+  )
 }
 
 function readParams(options: OptionValues, context: CliContext): CreateSessionParams {
@@ -83,13 +128,17 @@ function readParams(options: OptionValues, context: CliContext): CreateSessionPa
     agent_profile: profile,
     provider: textOption(options, 'provider'),
     session_name: textOption(options, 'session-name'),
-    working_directory: resolve(context.cwd, textOption(options, 'working-directory') ?? '.'),
+    working_directory: findDirectory(textOption(options, 'working-directory') ?? '.', context),
     allowed_tools: tools.length === 0 ? undefined : [...tools],
     model: textOption(options, 'model'),
     env_vars: env.length === 0 ? undefined : Object.fromEntries(env.map(parseAssignment)),
     client_env: readClientEnv(context.env),
   }
 }
+
+/** An absolute one is good even where the current directory is gone. */
+const findDirectory = (given: string, context: CliContext): string =>
+  isAbsolute(given) ? given : resolve(context.cwd, given)
 
 type Asking = { readonly options: OptionValues; readonly context: CliContext }
 
@@ -139,7 +188,12 @@ const describe = ({ id, session_name, agent_profile, provider }: TerminalBody): 
 
 async function typeAndOpen(launched: Launched, message: string): Promise<number> {
   const { client, context, terminal } = launched
-  const sent = await client.sendInput(terminal.id, { message, sender_id: 'user' }, { signal: context.signal })
+  const sent = await client
+    .sendInput(terminal.id, { message, sender_id: 'user' }, { signal: context.signal })
+    .catch((error: unknown) => {
+      context.note(`${describe(terminal)}, and goes on; "cao shutdown --session ${terminal.session_name}" ends it`)
+      throw error
+    })
   context.note(formatSent(sent))
   return openFor(launched)
 }
@@ -183,7 +237,11 @@ async function startJob({ client, context, terminal }: Launched, task: Task): Pr
       { signal: context.signal },
     )
   } catch (error) {
-    await client.deleteSession(terminal.session_name)
+    const launch = { client, context, sessionName: terminal.session_name }
+    if (context.signal.aborted) await takeBackAloud(launch)
+    else if (!(await takeBack(launch))) {
+      context.note(`its agent could not be ended; "cao shutdown --session ${terminal.session_name}" ends it`)
+    }
     throw error
   }
 }

@@ -6,7 +6,7 @@ import type { SentBody } from '../protocol/message.ts'
 import { inputWaitMaxS } from '../protocol/version.ts'
 import { cleanLine } from './clean-text.ts'
 import type { CliContext, Command } from './command.ts'
-import { flagOption, numberOption, takePositionals } from './parse-call.ts'
+import { flagOption, numberOption, requireTerminalId, takePositionals } from './parse-call.ts'
 import { printJson, printLine } from './print.ts'
 
 export const sendCommand: Command = {
@@ -16,15 +16,19 @@ export const sendCommand: Command = {
   The command waits until the agent has taken it. Exit code 0: taken; 9: refused, nothing was typed;
   12: typed, and whether the agent took it is not known.
   --timeout S  how long to wait (300)`,
-  options: { timeout: { type: 'string' } },
+  options: { timeout: { type: 'string', isNumber: true } },
   takesText: true,
   async run({ options, positionals, context }) {
-    const { TERMINAL: id = '', MESSAGE: given = '' } = takePositionals(positionals, ['TERMINAL', 'MESSAGE'])
+    const { TERMINAL = '', MESSAGE: given = '' } = takePositionals(positionals, ['TERMINAL', 'MESSAGE'])
+    const id = requireTerminalId(TERMINAL)
     const message = given === '-' ? await context.readStdin() : given
-    if (message === '') throw new AppError('BAD_REQUEST', 'the message is empty; nothing was sent')
+    if (message.trim() === '') throw new AppError('BAD_REQUEST', 'the message is empty; nothing was sent')
     const timeoutS = numberOption(options, 'timeout') ?? waitDefaultS
     const client = await context.openClient()
-    const sent = await sendAndWait({ client, context, id, message, timeoutS })
+    const sent = await sendAndWait({ client, context, id, message, timeoutS }).catch((error: unknown) => {
+      if (context.signal.aborted) context.note(`what was sent may still be typed; look with "cao explain ${id}"`)
+      throw error
+    })
     if (flagOption(options, 'json')) await printJson(context, sent)
     else if (sent.status === 'delivered') await printLine(context, formatSent(sent))
     if (sent.status === 'delivered') return 0
