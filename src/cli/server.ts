@@ -1,6 +1,7 @@
 /** `cao server`: the CAO process itself. Agents live in tmux and go on while it is away. */
 import { readFile } from 'node:fs/promises'
 import { sleep } from '../async/wait.ts'
+import { createClient } from '../client/client.ts'
 import { AppError, errorTable } from '../domain/errors.ts'
 import type { ServerFile } from '../protocol/home.ts'
 import { cleanLine } from './clean-text.ts'
@@ -9,12 +10,15 @@ import { ensureServer } from './ensure-server.ts'
 import { findServer } from './find-server.ts'
 import { formatAge } from './format-time.ts'
 import { flagOption, takePositionals } from './parse-call.ts'
+import { prepareHome } from './prepare-home.ts'
 import { printJson, printLine } from './print.ts'
 import { formatFacts } from './table.ts'
 
 /** From SIGTERM to the end of the process; agents are left alone, so that there is little to do. Units: ms. */
 const stopLimitMs = 15_000
 const pollMs = 25
+/** For a word about what goes on; a server that is stuck is stopped without. Units: ms. */
+const healthLimitMs = 2_000
 
 export const serverCommand: Command = {
   usage: `cao server run|start|stop|status [--json]
@@ -29,6 +33,7 @@ export const serverCommand: Command = {
     const isJson = flagOption(options, 'json')
     switch (action) {
       case 'run':
+        await prepareHome(context.layout)
         return context.runProgram(context.programs.server)
       case 'start':
         return start(context, isJson)
@@ -111,14 +116,31 @@ function formatRecovery(recovery: Readonly<Record<string, unknown>> | null | und
 async function stop(context: CliContext, isJson: boolean): Promise<number> {
   const found = await findServer(context.layout, context.clock)
   const isThere = found.kind !== 'none'
+  const rest = found.kind === 'running' ? await describeRest(context, found.file) : agentsGoOn
   if (isThere) await endProcess(context, found.file)
   if (isJson) await printJson(context, { stopped: isThere, pid: isThere ? found.file.pid : null })
   else
     await printLine(
       context,
-      isThere ? `the server (pid ${found.file.pid}) has ended; agents that run go on` : 'no server was running',
+      isThere ? `the server (pid ${found.file.pid}) has ended; ${rest}` : 'no server was running',
     )
   return 0
+}
+
+const agentsGoOn = 'agents that run go on'
+
+/** What goes on without the server, as the server knows it. */
+async function describeRest({ clock, signal }: CliContext, { socket_path }: ServerFile): Promise<string> {
+  try {
+    const client = createClient({ socketPath: socket_path }, { clock })
+    const { terminals, backend } = await client.health({ signal, timeoutMs: healthLimitMs })
+    // A tmux server that is not ours is not ours to end.
+    if (terminals !== 0 || backend?.state !== 'ready' || backend.details['foreign'] !== undefined) return agentsGoOn
+    return `no agent runs, and ${backend.name} goes on; "cao shutdown --all" ends it`
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return agentsGoOn
+  }
 }
 
 async function endProcess({ clock, signal }: CliContext, { pid }: ServerFile): Promise<void> {
