@@ -1,7 +1,7 @@
 /** `cao output`: what an agent has said or shows. */
 import { AppError } from '../domain/errors.ts'
 import type { Command } from './command.ts'
-import { flagOption, takePositionals, textOption } from './parse-call.ts'
+import { flagOption, requireTerminalId, takePositionals, textOption } from './parse-call.ts'
 import { printAgentText, printJson } from './print.ts'
 
 const modes = ['last', 'full', 'screen'] as const
@@ -17,11 +17,16 @@ export const outputCommand: Command = {
   --json         with where the text was read`,
   options: { mode: { type: 'string' } },
   async run({ options, positionals, context }) {
-    const { TERMINAL: id = '' } = takePositionals(positionals, ['TERMINAL'])
+    const { TERMINAL = '' } = takePositionals(positionals, ['TERMINAL'])
+    const id = requireTerminalId(TERMINAL)
     const mode = textOption(options, 'mode') ?? 'last'
     if (!isMode(mode)) throw new AppError('BAD_REQUEST', `--mode is one of ${modes.join(', ')}, and not "${mode}"`)
     const client = await context.openClient()
     const output = await client.readOutput(id, mode, { signal: context.signal })
+    // Undefined: a server of an earlier version, which does not tell.
+    if (mode === 'last' && output.is_current === false) {
+      context.note(`this is the answer of an earlier turn; "cao explain ${id}" says what the agent is doing now`)
+    }
     if (flagOption(options, 'json')) await printJson(context, output)
     else await printAgentText(context, output.output)
     return 0
