@@ -1,6 +1,6 @@
 /** The `cao` command as a person runs it: the built program, a server that it starts by itself, real tmux, scripted agents. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../src/async/clock-system.ts'
@@ -139,6 +139,10 @@ describe('cao on a CAO of its own', () => {
       [[...good, '--env', 'A-B=secret'], 2, /--env takes KEY=VALUE/],
       [[...good, '--env', 'CODEX_HOME=secret'], 2, /CODEX_HOME/],
       [[...good, '--timeout', 'soon'], 2, /--timeout takes a number/],
+      [[...good, '--timeout', '-5'], 2, /--timeout takes a number, and not "-5"/],
+      [[...good, '--timeout', '0'], 2, /--timeout takes a number above 0/],
+      [[...good, '--session-name', '-x'], 2, /--session-name=-x/],
+      [[...good.slice(0, 2), '  \n', ...good.slice(3)], 2, /needs a MESSAGE/],
       [['launch', '--headless', '--agents', 'developer'], 2, /needs a MESSAGE/],
       [['launch', '--async', '--agents', 'developer', 'x'], 2, /--async goes with --headless/],
     ]
@@ -168,6 +172,7 @@ describe('cao on a CAO of its own', () => {
     expect(await run(['send', id, '--', '--json'])).toMatchObject({ code: 0 })
     expect(await run(['send', id, ''])).toMatchObject({ code: 2, err: expect.stringMatching(/message is empty/) })
     expect(await run(['send', 'deadbeef', 'x'])).toMatchObject({ code: 4, err: expect.stringMatching(/deadbeef/) })
+    expect(await run(['send', id, ' \n'])).toMatchObject({ code: 2, err: expect.stringMatching(/message is empty/) })
     const { open_messages } = JSON.parse((await run(['explain', id, '--json'])).out) as { open_messages: unknown[] }
     expect(open_messages.length).toBeLessThanOrEqual(1)
     await expect.poll(async () => (await run(['output', id])).out).toBe('You said: --json\n')
@@ -279,6 +284,115 @@ describe('cao on a CAO of its own', () => {
     await end(terminal?.session_name ?? '')
   })
 
+  test('Ctrl-C before the job exists takes the launch back and says so', async () => {
+    const words = ['launch', '--agents', 'developer', '--provider', 'scripted', '--headless', 'reply x']
+    await list()
+    const client = createClient({ socketPath: (await requireServer({ ...world, clock: systemClock })).socket_path })
+    const child = start(world, words)
+    const ended = finish(child)
+    while ((await client.listTerminals()).length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    child.kill('SIGINT')
+    expect(await ended).toEqual({ code: 130, out: '', err: 'the launch was taken back; no agent of it is left\n' })
+    expect([await list(), await client.listSessions()]).toEqual([[], []])
+    const named = start(world, [...words, '--session-name', 'mine'])
+    const namedEnd = finish(named)
+    while ((await client.listTerminals()).length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    named.kill('SIGINT')
+    expect(await namedEnd).toMatchObject({ code: 130, err: expect.stringMatching(/cao shutdown --session cao-mine|taken back/) })
+    await end('mine')
+  })
+
+  test('Ctrl-C while a message waits says that it may still be typed', async () => {
+    const id = await launch('sent')
+    await run(['send', id, 'wait 4000\nreply first'])
+    const sending = start(world, ['send', id, 'reply second'])
+    const ended = finish(sending)
+    await expect.poll(async () => (await list())[0]?.queue_length, { timeout: 5_000 }).toBe(1)
+    sending.kill('SIGINT')
+    expect(await ended).toEqual({
+      code: 130,
+      out: '',
+      err: `what was sent may still be typed; look with "cao explain ${id}"\n`,
+    })
+    await end('sent')
+  })
+
+  test('the answer of an earlier turn is told from that of this one', async () => {
+    const id = await launch('turns')
+    await run(['send', id, 'reply first'])
+    await expect.poll(() => run(['output', id])).toEqual({ code: 0, out: 'first\n', err: '' })
+    await run(['send', id, 'wait 5000\nreply second'])
+    await expect.poll(async () => (await list())[0]?.status, { timeout: 5_000 }).toBe('processing')
+    expect(await run(['output', id])).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/answer of an earlier turn/),
+    })
+    await end('turns')
+  })
+
+  test('what can be no id, no session and no key is refused in one sentence', async () => {
+    const wrong: readonly (readonly string[])[] = [
+      ['send', '', 'hi'],
+      ['key', '', 'x'],
+      ['key', 'deadbeef', ''],
+      ['output', '../x'],
+      ['explain', 'DEADBEEF'],
+      ['recover', ''],
+      ['attach', ''],
+      ['shutdown', '--session', ''],
+      ['events', '--after', '-1'],
+      ['send', '--timeout', '-5', 'deadbeef', 'x'],
+    ]
+    for (const args of wrong) {
+      const ran = await run(args)
+      expect({ args, ...ran }).toEqual({ args, code: 2, out: '', err: expect.stringMatching(/^Error: [^\n]+\n$/) })
+      expect(ran.err).not.toMatch(/too small|POST|expected/i)
+    }
+    expect((await run(['events', '--after', '99999999'])).err).toMatch(
+      /^there is no event 99999999: the last one is \d+\n$/,
+    )
+  })
+
+  test('a terminal that tmux can not draw on is told before anything is started for it', async () => {
+    const socket = join(world.folder, 'dumb.sock')
+    const tmux = (...words: readonly string[]) =>
+      execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...words], { env: world.env, encoding: 'utf8' })
+    const launchIt = `'${cao}' launch --agents developer --provider scripted --yolo`
+    const each = ['', 'dumb', 'no-such-type'].map((type) => `TERM='${type}' ${launchIt}; echo "left with $?"`)
+    tmux('new-session', '-d', '-x', '180', '-y', '30', `${each.join('; ')}; exec sleep 600`)
+    try {
+      const left = async () => tmux('capture-pane', '-p').match(/left with \d+/g)
+      await expect.poll(left, { timeout: 10_000 }).toEqual(['left with 2', 'left with 2', 'left with 2'])
+      expect(tmux('capture-pane', '-p')).toContain('can not draw on a terminal of the type TERM="dumb"; set')
+      expect(await list()).toEqual([])
+    } finally {
+      tmux('kill-server')
+    }
+  })
+
+  test('where the current directory is gone, agents can still be looked at and started elsewhere', async () => {
+    const gone = join(world.folder, 'gone')
+    const there = (words: string, home = world.layout.home) =>
+      finish(
+        spawn('sh', ['-c', `cd '${gone}' && rmdir '${gone}' && exec '${cao}' ${words}`], {
+          env: { ...world.env, CAO_HOME: home },
+          stdio: ['pipe', 'pipe', 'pipe'],
+        }),
+      )
+    const launchIt = 'launch --agents developer --provider scripted --headless "reply here" --session-name off'
+    const ran = []
+    for (const words of ['--version', 'ls', launchIt, `${launchIt} --working-directory '${world.projectDir}'`]) {
+      mkdirSync(gone)
+      ran.push(await there(words))
+    }
+    mkdirSync(gone)
+    ran.push(await there('ls', 'relative/home'))
+    expect(ran.map(({ code }) => code)).toEqual([0, 0, 8, 0, 8])
+    expect(ran[2]?.err).toMatch(/Error: the current directory is gone; .*--working-directory.*\n$/)
+    expect(ran[3]?.out).toBe('here\n')
+    await end('off')
+  })
+
   test('keys reach the agent, and what is no key is refused', async () => {
     const id = await launch('keys')
     for (const key of ['h', 'i', 'Enter']) expect(await run(['key', id, key])).toEqual({ code: 0, out: '', err: '' })
@@ -302,8 +416,14 @@ describe('cao on a CAO of its own', () => {
     expect((await findProcesses(world.folder)).filter(({ command }) => /scripted-agent|tmux/.test(command))).toEqual([])
     expect(await run(['shutdown', '--all'])).toEqual({ code: 0, out: 'nothing was running\n', err: '' })
     await launch('again')
+    await end('again')
+    expect(await run(['server', 'stop'])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/no agent runs, and tmux goes on; "cao shutdown --all" ends it\n$/),
+    })
     expect((await run(['shutdown', '--all'])).code).toBe(0)
     expect(await list()).toEqual([])
+    expect((await run(['server', 'stop'])).out).toMatch(/agents that run go on\n$/)
   })
 
   test('doctor names what is there', async () => {
@@ -312,5 +432,39 @@ describe('cao on a CAO of its own', () => {
     for (const what of ['node', 'tmux', 'home', 'disk', 'server', 'scripted', 'profiles']) {
       expect(out).toMatch(new RegExp(`^${what} +ok`, 'm'))
     }
+  })
+})
+
+describe('cao with a home that can not be one', () => {
+  let world: PrivateWorld
+  beforeAll(async () => {
+    world = await createWorld({ clock: systemClock, env: process.env, name: 'test' })
+  })
+  afterAll(() => close(world))
+
+  test('every command ends with one sentence about the home', async () => {
+    const file = join(world.folder, 'file')
+    writeFileSync(file, '')
+    const launch = ['launch', '--agents', 'developer', '--headless', 'x']
+    for (const home of [file, join(file, 'below'), '/proc/no-such-folder/home', `${file}\nx`, `/${'x'.repeat(600)}`]) {
+      for (const args of [['ls'], launch, ['shutdown', '--all'], ['server', 'start'], ['server', 'run']]) {
+        const ran = await finish(start(world, args, { CAO_HOME: home }))
+        const err = expect.stringMatching(/^Error: [^\n]+choose another folder by CAO_HOME\n$/)
+        expect({ home, args, ...ran }).toEqual({ home, args, code: 2, out: '', err })
+      }
+    }
+    const doctor = await finish(start(world, ['doctor'], { CAO_HOME: file }))
+    expect(doctor).toEqual({ code: 2, err: '', out: expect.stringMatching(/^home +fail .*choose another folder/m) })
+  })
+
+  test('a damaged database is the exit code of the command', async () => {
+    const home = join(world.folder, 'damaged')
+    mkdirSync(join(home, 'db'), { recursive: true, mode: 0o700 })
+    writeFileSync(join(home, 'db', 'cao.db'), 'no database at all '.repeat(400))
+    expect(await finish(start(world, ['ls'], { CAO_HOME: home }))).toEqual({
+      code: 65,
+      out: '',
+      err: expect.stringMatching(/^Error: .*damaged[^\n]*\n$/),
+    })
   })
 })
