@@ -2,11 +2,12 @@
  * Waits until a started agent takes input. Start-up dialogs that the provider knows and may answer are answered;
  * any other is the person's, and the terminal counts as started with that question open.
  */
-import { realpath } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { SignalLatch } from '../async/signal-latch.ts'
-import type { Waiting } from '../async/wait.ts'
+import { sleep, type Waiting } from '../async/wait.ts'
 import type { AppContext } from './context.ts'
 import type { Runtime } from './runtime.ts'
+import { terminalDirs } from './terminal-dirs.ts'
 
 /** A dialog that still stands then is answered again, as it is shown now. */
 const answerAgainMs = 1_500
@@ -46,6 +47,7 @@ export async function awaitReady(
       status === 'completed' ||
       (status === 'waiting_user_answer' && answer === undefined && !isJustAnswered)
     ) {
+      if (status !== 'waiting_user_answer') await awaitTools(context, runtime, waiting)
       return { kind: 'ready' }
     }
     const leftMs = endMs - clock.monotonicMs()
@@ -53,4 +55,25 @@ export async function awaitReady(
     await latch.wait(clock, Math.min(leftMs, 1_000), waiting.signal)
     waiting.signal.throwIfAborted()
   }
+}
+
+/** Between two looks, and from the connection until the agent has asked which tools there are. */
+const toolsLookMs = 100
+const toolsSettleMs = 200
+
+/** Waits until the agent's program has CAO's tools, as long as its provider says. Errors: none; it may come to them later. */
+async function awaitTools(context: AppContext, runtime: Runtime, waiting: Waiting): Promise<void> {
+  const { clock, log, layout } = context
+  const { id } = runtime.row
+  const { toolsLimitMs } = runtime.provider.quirks
+  if (toolsLimitMs === undefined) return
+  const endMs = clock.monotonicMs() + toolsLimitMs
+  while (clock.monotonicMs() < endMs) {
+    const connected = await stat(terminalDirs(layout, id).toolsFile).catch(() => undefined)
+    if (connected !== undefined && clock.nowMs() >= connected.mtimeMs + toolsSettleMs) return
+    await sleep(clock, toolsLookMs, waiting.signal)
+    const { reason } = runtime.state
+    if (reason === 'exited' || reason === 'lost') return
+  }
+  log.write('warn', "the agent has not connected to CAO's tools", { terminalId: id, toolsLimitMs })
 }

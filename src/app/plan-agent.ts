@@ -2,7 +2,7 @@
  * What an agent is started with: its directories, its identity, and the provider's plan (argv, environment, generated
  * settings). The same for a first launch and for taking a conversation up again.
  */
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { AppError } from '../domain/errors.ts'
@@ -26,8 +26,10 @@ export type PlannedAgent = { readonly place: AgentPlace; readonly plan: LaunchPl
 export async function preparePlace(context: AppContext, id: TerminalId, sessionName: SessionName): Promise<AgentPlace> {
   const dirs = terminalDirs(context.layout, id)
   await createTerminalDirs(dirs)
+  await rm(dirs.toolsFile, { force: true })
   const capabilityFile = await context.capabilities.issue(dirs.dir, id, context.random)
-  return { id, dirs, identity: identityEnv(context, id, sessionName, capabilityFile) }
+  const identity = identityEnv(context, id, sessionName, capabilityFile)
+  return { id, dirs, identity: { ...identity, CAO_TOOLS_FILE: dirs.toolsFile } }
 }
 
 function identityEnv(

@@ -10,6 +10,8 @@ export type TerminalDirs = {
   readonly privateDir: string
   /** Hook events, one file each. */
   readonly spoolDir: string
+  /** Made by CAO's MCP server when its agent's program has connected to it. */
+  readonly toolsFile: string
   /** What the person would have seen last, kept after the agent's end. */
   readonly lastScreenFile: string
   /** Its exact last answer, kept after its end. */
@@ -22,6 +24,7 @@ export function terminalDirs(layout: HomeLayout, id: TerminalId): TerminalDirs {
     dir,
     privateDir: join(dir, 'private'),
     spoolDir: join(dir, 'spool'),
+    toolsFile: join(dir, 'tools-connected'),
     lastScreenFile: join(dir, 'last-screen.txt'),
     lastAnswerFile: join(dir, 'last-answer.txt'),
   }

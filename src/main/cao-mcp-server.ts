@@ -3,6 +3,7 @@
  * there is to say about faults goes to stderr. It ends when its agent closes stdin; work it has started goes on.
  */
 import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { systemClock } from '../async/clock-system.ts'
 import { createClient } from '../client/client.ts'
@@ -31,6 +32,16 @@ function findAgent(): McpOptions['agent'] {
 }
 
 const server = createMcpServer({ agent: findAgent(), clock: systemClock, log, makeUuid: randomUUID, version })
+// Whoever waits for the tools of this agent learns by this file that they are there.
+const toolsFile = process.env['CAO_TOOLS_FILE']
+server.server.oninitialized = () => {
+  if (toolsFile === undefined) return
+  try {
+    writeFileSync(toolsFile, '', { mode: 0o600 })
+  } catch (error) {
+    log.write('warn', 'nobody is told that the tools are there', { error: String(error) })
+  }
+}
 // A pipe that breaks is the agent's end, not a crash of ours.
 process.stdout.on('error', () => process.exit(0))
 process.stdin.on('end', () => process.exit(0))

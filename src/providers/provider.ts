@@ -30,6 +30,11 @@ export type Quirks = {
   readonly settleMs: number
   /** A dialog takes no key before it has stood this long; undefined: at once. Units: ms. */
   readonly dialogSettleMs?: number
+  /**
+   * Its screen is ready before it has connected to CAO's tools, and a first prompt would find none: it counts as ready when
+   * they are connected, or after this time. Undefined: not waited for. Units: ms.
+   */
+  readonly toolsLimitMs?: number
   /** Limit for the program to become ready. Units: ms. */
   readonly startupLimitMs: number
   /** Evidence of work that nothing has renewed for this long is called hung. Units: ms. */

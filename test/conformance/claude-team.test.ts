@@ -94,21 +94,22 @@ test('hands a task over and goes on with its answer in the same turn', async () 
   await waitForAnswer('The worker said: Part B has 80 lines.')
 })
 
-test('assigns a task, and gets the answer as a message, once, though the server was killed meanwhile', async () => {
-  await tell(
-    'say I delegate.',
-    delegate('assign', 'wait 4000\nreply Part A has 120 lines.'),
-    'collect 1',
-    'reply I was told: {messages}',
+/** What a worker said has reached the leader's model as a message, and was sent once. */
+async function expectResult(worker: string, answer: string): Promise<void> {
+  const isResult = (text: string) => text.includes(`Result from ${worker}`) && text.includes(answer)
+  await until('the result to reach the model', stepLimitMs, () =>
+    asked.some(({ items }) => items.some((item) => item.kind === 'user' && isResult(item.text))) ? true : undefined,
   )
+  expect((await listTold()).filter(isResult)).toHaveLength(1)
+  await world.waitForStatus(boss.id, 'completed', stepLimitMs)
+}
+
+test('assigns a task, and gets the answer as a message, once, though the server was killed meanwhile', async () => {
+  await tell('say I delegate.', delegate('assign', 'wait 4000\nreply Part A has 120 lines.'), 'reply I wait.')
   await world.waitForStatus(boss.id, 'completed', stepLimitMs)
   await world.endServer('SIGKILL')
   await world.startServer()
-  await waitForAnswer('I was told')
-  const told = await listTold()
-  expect(told.filter((message) => message.includes('Part A has 120 lines.'))).toHaveLength(1)
-  const { output } = await world.client.readOutput(boss.id, 'last')
-  expect(output).toContain('Part A has 120 lines.')
+  await expectResult('counter', 'Part A has 120 lines.')
 })
 
 test('a real OpenCode works for it, asks for permission, and reports while the server is down', async () => {
@@ -127,12 +128,7 @@ test('a real OpenCode works for it, asks for permission, and reports while the s
   // The worker goes on and ends its turn with nobody there.
   await new Promise((resolve) => setTimeout(resolve, 7_000))
   await world.startServer()
-  const isResult = (text: string) => text.includes('Result from opener') && text.includes('Part C has 7 lines.')
-  await until('the result to reach the model', stepLimitMs, () =>
-    asked.some(({ items }) => items.some((item) => item.kind === 'user' && isResult(item.text))) ? true : undefined,
-  )
-  expect((await listTold()).filter(isResult)).toHaveLength(1)
-  await world.waitForStatus(boss.id, 'completed', stepLimitMs)
+  await expectResult('opener', 'Part C has 7 lines.')
 })
 
 test('asks its person for permission, who allows it', async () => {

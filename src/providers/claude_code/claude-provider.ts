@@ -25,6 +25,7 @@ export function createClaudeProvider(options: ClaudeProviderOptions): Provider {
     quirks: {
       settleMs: 100,
       dialogSettleMs: 500,
+      toolsLimitMs: 20_000,
       startupLimitMs: 60_000,
       hungAfterMs: 600_000,
       submit: [key('Enter')],
