@@ -135,7 +135,7 @@ async function checkHome({ layout }: CliContext): Promise<readonly Finding[]> {
     ]
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      return [{ what: 'home', level: 'ok', detail: `${home} will be created` }]
+      return [{ what: 'home', level: 'ok', detail: `${home} is not there yet; the server makes it` }]
     const fault = toHomeFault(error, home)
     if (!(fault instanceof AppError)) throw error
     return [{ what: 'home', level: 'fail', detail: cleanLine(fault.message) }]
