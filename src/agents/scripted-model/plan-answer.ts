@@ -5,7 +5,8 @@
 import { fillInArgs, type Remembered, renderText } from '../rules/fill-in.ts'
 import { bodyOf, echoOf } from '../rules/message.ts'
 import { type JsonObject, parseCall, parseNumber, parseQuestion, parseRules, type Step } from '../rules/rules.ts'
-import { floodText, imitationText, longText, markdownText, unicodeText, wordAt } from './canned.ts'
+import { longText, markdownText, unicodeText } from '../rules/texts.ts'
+import { floodText, imitationText, wordAt } from './canned.ts'
 import {
   cleanUserText,
   findQuestionTool,

@@ -6,6 +6,7 @@ import type { Clock } from '../../async/clock.ts'
 import { sleep } from '../../async/wait.ts'
 import { fillInArgs, renderText } from '../rules/fill-in.ts'
 import { parseCall, parseNumber, parseQuestion, type Step } from '../rules/rules.ts'
+import { longText, markdownText, unicodeText } from '../rules/texts.ts'
 import { AnswerStream } from './answer-stream.ts'
 import * as canned from './canned.ts'
 import type { ComposerBox } from './composer.ts'
@@ -128,11 +129,11 @@ export class Turn {
           signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
         })
       case 'long':
-        return this.#write(canned.longText(parseNumber(rest, 120)))
+        return this.#write(longText(parseNumber(rest, 120)))
       case 'unicode':
-        return this.#write(canned.unicodeText)
+        return this.#write(unicodeText)
       case 'markdown':
-        return this.#write(canned.markdownText)
+        return this.#write(markdownText)
       case 'imitate':
         return this.#write(canned.imitationText)
       case 'flood':
