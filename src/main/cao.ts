@@ -32,7 +32,8 @@ function inDirectory<T>(act: () => T): T {
     return act()
   } catch (cause) {
     if (!(cause instanceof Error && 'syscall' in cause && cause.syscall === 'uv_cwd')) throw cause
-    const sentence = 'the current directory is gone; go to another, or name one from "/" on (--working-directory, CAO_HOME)'
+    const sentence =
+      'the current directory is gone; go to another, or name one from "/" on (--working-directory, CAO_HOME)'
     throw new AppError('DIRECTORY_MISSING', sentence, { cause })
   }
 }
