@@ -80,4 +80,7 @@ test('a chosen port that is taken stops the start before anything is made; a hom
   const ran = await world.run('cao-server', [], { env: { CAO_HOME: file } })
   expect(ran.code).toBe(2)
   expect(ran.err).toContain('name another folder by CAO_HOME')
+  // A place where no folder can be made, and where Node's recursive mkdir never returns.
+  const never = await world.run('cao-server', [], { env: { CAO_HOME: '/proc/no/such' } })
+  expect(never.err).toContain('name another folder by CAO_HOME')
 }, 60_000)

@@ -4,7 +4,7 @@
  * leaves every agent alone.
  */
 import { randomBytes } from 'node:crypto'
-import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { startApp } from '../app/create-app.ts'
@@ -98,11 +98,24 @@ function makeDirectories({ layout }: ServerConfig): void {
     layout.outboxDir,
   ]) {
     try {
-      mkdirSync(dir, { recursive: true, mode: 0o700 })
+      makeDirectory(dir)
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause)
       throw new AppError('BAD_REQUEST', `${dir} can not be made (${why}); name another folder by CAO_HOME`, { cause })
     }
+  }
+}
+
+/** As mkdir -p; Node's own recursive form never returns below /proc. */
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' && statSync(path).isDirectory()) return
+    if (code !== 'ENOENT' || dirname(path) === path || existsSync(dirname(path))) throw error
+    makeDirectory(dirname(path))
+    mkdirSync(path, { mode: 0o700 })
   }
 }
 
