@@ -301,7 +301,7 @@ export class Runtime implements AsyncDisposable {
     const { store, clock, events, random } = this.#context
     const atMs = clock.nowMs()
     if (after.status !== 'waiting_user_answer') return this.closeQuestion(undefined)
-    if (evidence.claim.kind !== 'waiting') return
+    if (evidence.claim.kind !== 'waiting' || this.#isAnsweredByUs()) return
     const { reason, question } = evidence.claim
     // The same question seen again, as after a restart: who was told its id may answer it by that.
     const open = this.#question === undefined ? undefined : store.questions.find(this.#question)
@@ -317,6 +317,13 @@ export class Runtime implements AsyncDisposable {
     this.#question = id
     events.announce(event)
     this.#listeners.onAsked(asked)
+  }
+
+  /** A dialog of the start that CAO answers itself (await-ready.ts) is nobody's question. */
+  #isAnsweredByUs(): boolean {
+    const dialog = this.watch.lastSeen?.reading.dialog
+    if (dialog?.answer === undefined) return false
+    return dialog.directory === undefined || dialog.directory === this.row.workingDirectory
   }
 
   /** Closes the open question, if there is one, with what was answered through CAO. */
