@@ -298,7 +298,10 @@ describe('cao on a CAO of its own', () => {
     const namedEnd = finish(named)
     while ((await client.listTerminals()).length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
     named.kill('SIGINT')
-    expect(await namedEnd).toMatchObject({ code: 130, err: expect.stringMatching(/cao shutdown --session cao-mine|taken back/) })
+    expect(await namedEnd).toMatchObject({
+      code: 130,
+      err: expect.stringMatching(/cao shutdown --session cao-mine|taken back/),
+    })
     await end('mine')
   })
 
