@@ -115,6 +115,11 @@ export class TmuxConnection implements Runner {
     return this.#closed.promise
   }
 
+  /** Resolves when the client's process has gone, which may be after the connection ended. */
+  get gone(): Promise<void> {
+    return this.#childGone.promise
+  }
+
   get isOpen(): boolean {
     return !this.#isClosed && !this.#isClosing
   }

@@ -50,6 +50,8 @@ export class TmuxLink implements Runner, AsyncDisposable {
   readonly #events: Emitter<LinkEvent>
   readonly #wake = new SignalLatch()
   #connection: TmuxConnection | undefined
+  /** Connections whose client process may still be there: one whose session was taken away can hang after its end. */
+  readonly #clients = new Set<TmuxConnection>()
   #encoding: BufferEncoding = 'raw'
   #fallbacks = 0
   readonly #waiting: (() => void)[] = []
@@ -101,10 +103,9 @@ export class TmuxLink implements Runner, AsyncDisposable {
 
   /** Ends the connection and stops trying. Needed before the server is stopped. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const connection = this.#connection
     const ended = this.#scope[Symbol.asyncDispose]()
     this.#wake.raise()
-    await connection?.close()
+    await Promise.all([...this.#clients].map((connection) => connection.close()))
     await ended
   }
 
@@ -145,6 +146,8 @@ export class TmuxLink implements Runner, AsyncDisposable {
 
   #take(connection: TmuxConnection): void {
     this.#connection = connection
+    this.#clients.add(connection)
+    void connection.gone.then(() => this.#clients.delete(connection))
     this.#encoding = connection.bufferEncoding
     connection.onNotification((notification) => this.#events.emit({ kind: 'notification', notification }))
     this.#events.emit({ kind: 'up' })

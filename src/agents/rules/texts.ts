@@ -1,6 +1,8 @@
 /** Texts that a rule asks for by one word; the scripted agent and the scripted model answer with the same. */
 export const words =
-  'alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november oscar papa quebec'.split(' ')
+  'alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november oscar papa quebec romeo'.split(
+    ' ',
+  )
 
 export function longText(lines: number): string {
   const line = (at: number) => `Line ${at + 1}: the quick brown fox jumps over the lazy dog.`

@@ -26,6 +26,7 @@ import { checkForeignServer, guestChanges, leaveForeignServer } from '../../tmux
 import { type LinkEvent, TmuxLink } from '../../tmux/link.ts'
 import { listPanes } from '../../tmux/panes.ts'
 import { type EnsureOutcome, ensureServer, healLostExit, stopServer } from '../../tmux/server.ts'
+import { endStaleClients } from '../../tmux/stale-clients.ts'
 import { parseVersion } from '../../tmux/version.ts'
 import type {
   BackendCapability,
@@ -182,6 +183,8 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
       this.#link.retryNow()
       return
     }
+    const stale = endStaleClients(this.#address.confPath)
+    if (stale.length > 0) this.log.write('warn', 'control clients of a dead server ended', { pids: stale })
     const { link, first } = await TmuxLink.open({ clock: this.clock, address: this.#address, log: this.log })
     this.#link = link
     link.onEvent((event) => this.#onLinkEvent(event))
