@@ -6,6 +6,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { systemClock } from '../src/async/clock-system.ts'
+import { sleep } from '../src/async/wait.ts'
 import {
   agentPid,
   type Bystander,
@@ -310,6 +312,7 @@ describe('while a person is attached and agents count', () => {
     const agent = await world.agent()
     const from = (await world.client.listEvents({ limit: 1 })).last_seq
     process.kill(serverPid, 'SIGSTOP')
+    const frozenAtMs = systemClock.monotonicMs()
     let messageId = 0
     try {
       await until('it to stand still', 5_000, () => (stateOf(serverPid) === 'T' ? true : undefined))
@@ -322,6 +325,8 @@ describe('while a person is attached and agents count', () => {
       await expect(world.client.pressKey(agent, 'Escape')).rejects.toMatchObject({ code: 'BACKEND_TIMEOUT' })
       expect((await world.client.health()).status).toBe('ok')
       await launched
+      // Longer than the 12 s after which a server that refuses everybody would be ended.
+      await sleep(systemClock, Math.max(0, 15_000 - (systemClock.monotonicMs() - frozenAtMs)))
     } finally {
       process.kill(serverPid, 'SIGCONT')
     }
