@@ -138,12 +138,10 @@ export class TestWorld implements AsyncDisposable {
     return readIfThere(this.world.layout.serverLog)
   }
 
+  /** Ends what runs; whatever fails at that, nothing is left behind, and the test is told. */
   async [Symbol.asyncDispose](): Promise<void> {
     const { folder } = this.world
-    if (this.server === undefined || this.server.exitCode !== null || this.server.signalCode !== null)
-      await this.startServer()
-    const { errors } = await this.client.shutdownAll()
-    await this.endServer('SIGTERM')
+    const errors = await this.#endAll().catch((error: unknown) => [String(error)])
     const left = await until('no process to be left', endLimitMs, async () => {
       const found = await findProcesses(folder)
       return found.length === 0 ? [] : undefined
@@ -151,6 +149,15 @@ export class TestWorld implements AsyncDisposable {
     for (const { pid } of left) process.kill(pid, 'SIGKILL')
     rmSync(folder, { recursive: true, force: true })
     expect({ left, errors }, 'left behind').toEqual({ left: [], errors: [] })
+  }
+
+  async #endAll(): Promise<readonly unknown[]> {
+    if (this.server === undefined || this.server.exitCode !== null || this.server.signalCode !== null) {
+      await this.startServer()
+    }
+    const { errors } = await this.client.shutdownAll()
+    await this.endServer('SIGTERM')
+    return errors
   }
 }
 
