@@ -5,12 +5,13 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ManualClock } from '../async/clock-manual.ts'
 import { Scope } from '../async/scope.ts'
-import type { JobId, SessionName, TerminalId } from '../domain/ids.ts'
+import type { JobId, TerminalId } from '../domain/ids.ts'
 import type { Job, JobKind } from '../domain/job.ts'
 import type { Message } from '../domain/message.ts'
 import { Ladder } from '../inbox/ladder.ts'
 import { silentLog } from '../lib/log.ts'
 import { layoutOf } from '../protocol/home.ts'
+import { newTerminal } from '../store/rows.case.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import { EventStream } from './event-stream.ts'
@@ -79,26 +80,7 @@ afterEach(async () => {
 })
 
 function insertLive(id: TerminalId): void {
-  store.terminals.insert({
-    id,
-    sessionName: 'cao-x' as SessionName,
-    name: id,
-    provider: 'scripted',
-    profileName: 'developer',
-    callerId: undefined,
-    allowedTools: undefined,
-    workingDirectory: '/',
-    program: '/p',
-    argv: ['/p'],
-    binding: {},
-    permissionMode: '',
-    limitsNotEnforced: [],
-    model: undefined,
-    envNames: [],
-    group: undefined,
-    metadata: undefined,
-    createdAtMs: 1,
-  })
+  store.terminals.insert(newTerminal(id))
   store.terminals.step(id, 'open', { pane: { instanceId: 'i' as never, paneId: '%1' }, atMs: 1 })
 }
 

@@ -12,6 +12,7 @@ import { ManualClock } from '../async/clock-manual.ts'
 import { makeMessageToken, type RandomHex, type SessionName, type TerminalId } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import { silentLog } from '../lib/log.ts'
+import { newTerminal } from '../store/rows.case.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import { ComposerModel, type Misbehaviour } from './composer-model.case.ts'
@@ -31,26 +32,7 @@ const random: RandomHex = (digits) => (counter++).toString(16).padStart(digits, 
 function insertTerminal(store: Store, id: TerminalId): void {
   const sessionName = `cao-${id}` as SessionName
   store.sessions.insert({ name: sessionName, createdAtMs: 1, workingDirectory: '/' })
-  store.terminals.insert({
-    id,
-    sessionName,
-    name: 'w',
-    provider: 'p',
-    profileName: 'q',
-    callerId: undefined,
-    allowedTools: undefined,
-    workingDirectory: '/',
-    program: '/p',
-    argv: ['/p'],
-    binding: {},
-    permissionMode: '',
-    limitsNotEnforced: [],
-    model: undefined,
-    envNames: [],
-    group: undefined,
-    metadata: undefined,
-    createdAtMs: 1,
-  })
+  store.terminals.insert(newTerminal(id, { sessionName }))
 }
 
 type Plan = {

@@ -13,6 +13,7 @@ import type { InstanceId, JobId, MessageId, MessageToken, QuestionId, SessionNam
 import type { JobStep } from '../domain/job.ts'
 import { inboxLengthMax } from '../domain/message.ts'
 import type { Terminal } from '../domain/terminal.ts'
+import { newTerminal as plainTerminal } from './rows.case.ts'
 import type { NewJob, NewMessage, NewTerminal, Store } from './store.ts'
 
 export type StoreCase = {
@@ -33,29 +34,8 @@ const b = terminalId('b')
 const sessionName = 'cao-team' as SessionName
 const pane = { instanceId: 'f00dfeedf00dfeed' as InstanceId, paneId: '%7' }
 
-function newTerminal(id: TerminalId, changes: Partial<NewTerminal> = {}): NewTerminal {
-  return {
-    id,
-    sessionName,
-    name: 'developer',
-    provider: 'scripted',
-    profileName: 'developer',
-    callerId: undefined,
-    allowedTools: undefined,
-    workingDirectory: '/srv/project',
-    program: '/usr/bin/agent',
-    argv: ['/usr/bin/agent', '--quiet'],
-    binding: {},
-    permissionMode: '',
-    limitsNotEnforced: [],
-    model: undefined,
-    envNames: [],
-    group: undefined,
-    metadata: undefined,
-    createdAtMs: 100,
-    ...changes,
-  }
-}
+const newTerminal = (id: TerminalId, changes: Partial<NewTerminal> = {}): NewTerminal =>
+  plainTerminal(id, { sessionName, ...changes })
 
 let tokens = 0
 function newMessage(receiverId: TerminalId, changes: Partial<NewMessage> = {}): NewMessage {

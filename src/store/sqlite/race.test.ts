@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import type { MessageToken, SessionName, TerminalId } from '../../domain/ids.ts'
+import type { MessageToken, TerminalId } from '../../domain/ids.ts'
+import { newTerminal } from '../rows.case.ts'
 import { openStore } from './open.ts'
 
 const racer = fileURLToPath(new URL('./racer.case.ts', import.meta.url))
@@ -42,26 +43,7 @@ async function race(): Promise<number> {
   const path = join(folder, 'cao.db')
   try {
     using store = openStore({ path })
-    store.terminals.insert({
-      id: receiverId,
-      sessionName: 'cao-x' as SessionName,
-      name: 'x',
-      provider: 'scripted',
-      profileName: 'developer',
-      callerId: undefined,
-      allowedTools: undefined,
-      workingDirectory: '/',
-      program: '/bin/agent',
-      argv: [],
-      binding: {},
-      permissionMode: '',
-      limitsNotEnforced: [],
-      model: undefined,
-      envNames: [],
-      group: undefined,
-      metadata: undefined,
-      createdAtMs: 1,
-    })
+    store.terminals.insert(newTerminal(receiverId))
     const ids = store.transaction(() =>
       Array.from({ length: 500 }, (_, i) => {
         const token = i.toString(16).padStart(12, '0') as MessageToken
