@@ -3,7 +3,7 @@
  * at one version, in a folder of its own. Its install scripts are not run and nothing outside the folder is written.
  */
 import { execFile } from 'node:child_process'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Waiting } from '../async/wait.ts'
 import { isExecutable } from './program-path.ts'
@@ -28,7 +28,8 @@ export function programIn(dir: string, { packageName, programPath }: NpmProgram)
 }
 
 /**
- * Installs into `dir` unless the program is there. `npm`: argv of npm. The folder appears when it is complete.
+ * Installs into `dir` unless the program is there. `npm`: argv of npm. The folder appears when it is complete; of several
+ * installers at once the first one wins.
  * Errors: the file system's, for `dir` itself.
  */
 export async function installProgram(
@@ -39,22 +40,36 @@ export async function installProgram(
   const { dir } = options
   const path = programIn(dir, program)
   if (await isExecutable(path)) return { kind: 'installed', program: path, isNew: false }
-  const making = `${dir}.making-${process.pid}`
   const wanted = `${program.packageName}@${program.version}`
-  await mkdir(making, { recursive: true })
+  const making = await mkdtemp(`${dir}.making-`)
   try {
     const failure = await runNpm({ dir: making, npm: options.npm, wanted }, waiting)
     if (failure !== undefined) return { kind: 'failed', why: failure }
     if (!(await isExecutable(programIn(making, program)))) {
       return { kind: 'failed', why: `${wanted} holds no program for this machine` }
     }
-    await rm(dir, { recursive: true, force: true })
-    await rename(making, dir)
-    return { kind: 'installed', program: path, isNew: true }
+    const isNew = await moveIntoPlace(making, dir, () => isExecutable(path))
+    return { kind: 'installed', program: path, isNew }
   } finally {
     await rm(making, { recursive: true, force: true })
   }
 }
+
+/** False when somebody else was quicker: its program may run already, and what stands whole is never replaced. */
+async function moveIntoPlace(from: string, to: string, isWhole: () => Promise<boolean>): Promise<boolean> {
+  try {
+    await rename(from, to)
+  } catch (error) {
+    if (!isFilled(error)) throw error
+    if (await isWhole()) return false
+    await rm(to, { recursive: true, force: true })
+    await rename(from, to)
+  }
+  return true
+}
+
+const isFilled = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOTEMPTY' || error.code === 'EEXIST')
 
 type NpmRun = { readonly dir: string; readonly npm: readonly string[]; readonly wanted: string }
 

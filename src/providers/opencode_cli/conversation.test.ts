@@ -228,7 +228,7 @@ describe('stepConversation', () => {
 })
 
 describe('syncConversation', () => {
-  const idle = { status: { kind: 'idle' }, requests: [], children: [], last: undefined } as const
+  const idle = { status: { kind: 'idle' }, requests: [], children: [], last: undefined, taken: [] } as const
 
   it('tells the end of a turn that nobody saw', () => {
     const last = { id: 'm', sessionId: ours, isCompleted: true, finish: 'stop', error: undefined }
@@ -247,6 +247,14 @@ describe('syncConversation', () => {
         claim: { kind: 'waiting', reason: 'permission', question: { text: 't', options: ['o'], vendorId: 'per_1' } },
       },
     ])
+  })
+
+  it('tells a whole turn that came and went before it listened, once', () => {
+    const last = { id: 'm', sessionId: ours, isCompleted: true, finish: 'stop', error: undefined }
+    const taken = [{ messageId: 'u', partId: 'p', text: 'quick' }]
+    const first = syncConversation(beginConversation(ours), { ...idle, last, taken })
+    expect(first.tells).toEqual([{ kind: 'accepted', text: 'quick' }, started, ended('answered')])
+    expect(syncConversation(first.state, { ...idle, last, taken }).tells).toEqual([])
   })
 
   it('gives no answer of a turn whose beginning it did not see', () => {

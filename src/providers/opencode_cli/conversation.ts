@@ -210,6 +210,9 @@ function close(state: Conversation, requestId: string): Step {
   }
 }
 
+/** A text of the person's side, as the record holds it. */
+export type TakenText = { readonly messageId: string; readonly partId: string; readonly text: string }
+
 /** What the program says of our session when asked, after a connection was made (again). */
 export type Facts = {
   readonly status: SessionStatus
@@ -217,17 +220,31 @@ export type Facts = {
   readonly children: readonly string[]
   /** The last message of the assistant, for a turn that ended unseen. */
   readonly last: AssistantMessage | undefined
+  /** Taken while nobody listened. */
+  readonly taken: readonly TakenText[]
 }
+
+const takeUnseen = (state: Conversation, { messageId, partId }: TakenText): Conversation => ({
+  ...state,
+  userMessages: remember(state.userMessages, messageId),
+  toldParts: remember(state.toldParts, partId),
+})
 
 /** Closes the gap that a lost connection left. */
 export function syncConversation(state: Conversation, facts: Facts): Step {
-  const known = facts.children.reduce(addChild, state)
+  const unseen = facts.taken.filter(({ partId }) => !state.toldParts.includes(partId))
+  const accepted = unseen.map(({ text }): Tell => ({ kind: 'accepted', text }))
+  const known = unseen.reduce(takeUnseen, facts.children.reduce(addChild, state))
   const base: Conversation = { ...known, answer: undefined, error: undefined }
   if (facts.status.kind === 'idle') {
     const rested = { ...base, isBusy: false, isRetrying: false, open: [] }
-    if (state.isBusy !== true) return quiet(rested)
+    if (state.isBusy !== true && unseen.length === 0) return quiet(rested)
+    const started = state.isBusy === true ? [] : [claim({ kind: 'turn_started' })]
     const outcome = outcomeOf(undefined, facts.last)
-    return { state: rested, tells: [claim({ kind: 'turn_ended', outcome, answer: undefined })] }
+    return {
+      state: rested,
+      tells: [...accepted, ...started, claim({ kind: 'turn_ended', outcome, answer: undefined })],
+    }
   }
   const steps = takeStatus({ ...base, open: [] }, facts.status)
   const open = facts.requests.filter((request) => isBelow(known, request.sessionId))
@@ -236,6 +253,7 @@ export function syncConversation(state: Conversation, facts: Facts): Step {
   return {
     state: { ...steps.state, open },
     tells: [
+      ...accepted,
       ...steps.tells,
       ...(isClosed ? [claim({ kind: 'question_closed' })] : []),
       ...(first === undefined ? [] : [askClaim(first)]),

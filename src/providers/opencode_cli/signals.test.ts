@@ -186,6 +186,19 @@ describe('the channels of opencode', () => {
     expect(vendor.sessions).toEqual([])
   })
 
+  it('tell the turn that the program took before they were connected', async () => {
+    const taken = user('quick')
+    vendor.messages = [
+      user('old'),
+      { ...taken, info: { ...taken.info, id: 'msg_new', time: { created: Date.now() + 60_000 } } },
+      assistant('stop', 'done'),
+    ]
+    open('ses_1')
+    await until(() => claims().length === 2)
+    expect(heard.flatMap((signal) => (signal.kind === 'accepted' ? [signal.text] : []))).toEqual(['quick'])
+    expect(claims()).toEqual([{ kind: 'turn_started' }, { kind: 'turn_ended', outcome: 'answered', answer: undefined }])
+  })
+
   it('tell a permission that was asked before they came', async () => {
     vendor.status = { ses_1: { type: 'busy' } }
     vendor.permissions = [{ id: 'per_1', sessionID: 'ses_1', permission: 'bash', patterns: ['ls'], metadata: {} }]

@@ -23,7 +23,7 @@ import {
 } from './conversation.ts'
 import { parseEvent, readPermission, readQuestion, readStatus } from './event.ts'
 import { type OpencodeBinding, parseBinding } from './launch.ts'
-import { findLastAnswer, findLastAssistant, readMessages } from './messages.ts'
+import { findLastAnswer, findLastAssistant, findTaken, readMessages } from './messages.ts'
 
 /** Between two tries to connect; the longer one once the program has been up. Units: ms. */
 const firstRetryMs = 150
@@ -50,9 +50,12 @@ export class OpencodeSignals implements ProviderSignals {
   readonly #scope: Scope
   #state: Conversation
   #hasConnected = false
+  /** What was taken later than this, was not listened to. */
+  #heardUntilMs: number
 
   constructor(context: SignalContext) {
     this.#context = context
+    this.#heardUntilMs = context.clock.nowMs()
     this.#binding = parseBinding(context.binding)
     this.#state = beginConversation(this.#binding?.vendorSessionId)
     this.#scope = new Scope(context.clock, (name, error) => {
@@ -83,7 +86,7 @@ export class OpencodeSignals implements ProviderSignals {
     const messages = await this.#loadMessages(proofMessagesMax, waiting.signal)
     if (messages.kind === 'failed') return 'unknown'
     const isTaken = readMessages(messages.body).some(
-      (message) => message.role === 'user' && message.texts.some((text) => text.includes(token)),
+      (message) => message.role === 'user' && message.texts.some(({ text }) => text.includes(token)),
     )
     return isTaken ? 'yes' : 'no'
   }
@@ -116,7 +119,7 @@ export class OpencodeSignals implements ProviderSignals {
     if (this.#state.sessionId === undefined) await this.#adoptSession(api, signal)
     const { sessionId } = this.#state
     if (sessionId === undefined) return
-    const facts = await loadFacts(api, sessionId, signal)
+    const facts = await loadFacts(api, { sessionId, sinceMs: this.#heardUntilMs }, signal)
     if (facts === undefined) return this.#context.log.write('warn', 'opencode did not tell its state', { sessionId })
     this.#apply(syncConversation(this.#state, facts), 'asked after connecting')
   }
@@ -147,6 +150,7 @@ export class OpencodeSignals implements ProviderSignals {
   }
 
   #onData(data: string): void {
+    this.#heardUntilMs = this.#context.clock.nowMs()
     const event = parseEvent(data)
     if (event !== undefined) this.#apply(stepConversation(this.#state, event), event.raw)
   }
@@ -211,7 +215,13 @@ async function createSession(api: OpencodeApi, terminalId: string, signal: Abort
   return made.kind === 'ok' && isFields(made.body) ? textOf(made.body, 'id') : undefined
 }
 
-async function loadFacts(api: OpencodeApi, sessionId: string, signal: AbortSignal): Promise<Facts | undefined> {
+type FactsQuery = { readonly sessionId: string; readonly sinceMs: number }
+
+async function loadFacts(
+  api: OpencodeApi,
+  { sessionId, sinceMs }: FactsQuery,
+  signal: AbortSignal,
+): Promise<Facts | undefined> {
   const status = await api.get('/session/status', signal)
   if (status.kind === 'failed' || !isFields(status.body)) return undefined
   // Sessions at rest are not listed.
@@ -219,11 +229,13 @@ async function loadFacts(api: OpencodeApi, sessionId: string, signal: AbortSigna
   const permissions = listFields(await api.get('/permission', signal)).flatMap((one) => readPermission(one) ?? [])
   const questions = listFields(await api.get('/question', signal)).flatMap((one) => readQuestion(one) ?? [])
   const children = listFields(await api.get(`/session/${sessionId}/children`, signal))
-  const messages = await api.get(`/session/${sessionId}/message?limit=${answerMessagesMax}`, signal)
+  const recorded = await api.get(`/session/${sessionId}/message?limit=${answerMessagesMax}`, signal)
+  const messages = recorded.kind === 'ok' ? readMessages(recorded.body) : []
   return {
     status: isFields(ours) ? readStatus(ours) : { kind: 'idle' },
     requests: [...permissions, ...questions],
     children: children.flatMap((child) => textOf(child, 'id') ?? []),
-    last: messages.kind === 'ok' ? findLastAssistant(readMessages(messages.body)) : undefined,
+    last: findLastAssistant(messages),
+    taken: findTaken(messages, sinceMs),
   }
 }
