@@ -4,7 +4,12 @@
  */
 import type { JsonObject } from '../rules/rules.ts'
 
-export type Tool = { readonly name: string; readonly schema: JsonObject }
+export type Tool = {
+  readonly name: string
+  readonly schema: JsonObject
+  /** Stands before its name, where the wire keeps the two apart. */
+  readonly namespace?: string
+}
 
 export type Item =
   | { readonly kind: 'user'; readonly text: string }
@@ -19,6 +24,8 @@ export type ModelRequest = {
   readonly systemPrompt: string
   readonly tools: readonly Tool[]
   readonly items: readonly Item[]
+  /** The answer is to be JSON of this shape. */
+  readonly answerSchema?: JsonObject
 }
 
 const wrappedMessage =
@@ -52,7 +59,7 @@ const shellToolNames = [
   'shell_command',
   'execute',
 ]
-const questionToolNames = ['question', 'askuserquestion', 'ask_user_question', 'ask_user']
+const questionToolNames = ['question', 'askuserquestion', 'ask_user_question', 'ask_user', 'request_user_input']
 
 const findByName = (tools: readonly Tool[], names: readonly string[]) =>
   names.map((name) => tools.find((tool) => tool.name.toLowerCase() === name)).find((tool) => tool !== undefined)
@@ -67,6 +74,20 @@ export function shellArguments(tool: Tool, command: string): JsonObject {
   const required = (tool.schema['required'] ?? []) as readonly string[]
   const others = required.filter((name) => name !== key).map((name) => [name, sampleOf(properties[name])] as const)
   return { ...Object.fromEntries(others), [key]: properties[key]?.['type'] === 'array' ? [command] : command }
+}
+
+/** Arguments that ask one question; some programs want to name it. */
+export function questionArguments(tool: Tool, text: string, labels: readonly string[]): JsonObject {
+  const options = labels.map((label) => ({ label, description: label }))
+  const id = JSON.stringify(tool.schema).includes('"id"') ? { id: 'question' } : {}
+  return { questions: [{ ...id, question: text, header: 'Question', options }] }
+}
+
+/** JSON that fits a schema of an object, with `text` in its texts. */
+export function sampleAnswer(schema: JsonObject, text: string): string {
+  const properties = Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, JsonObject>>)
+  const valueOf = (property: JsonObject) => (property['type'] === 'string' ? text : sampleOf(property))
+  return JSON.stringify(Object.fromEntries(properties.map(([name, property]) => [name, valueOf(property)])))
 }
 
 function sampleOf(property: JsonObject | undefined): unknown {

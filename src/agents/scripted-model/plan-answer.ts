@@ -13,6 +13,8 @@ import {
   findShellTool,
   findTool,
   type ModelRequest,
+  questionArguments,
+  sampleAnswer,
   shellArguments,
   type Tool,
 } from './conversation.ts'
@@ -32,6 +34,7 @@ export type Answer =
   | { readonly kind: 'acts'; readonly acts: readonly Act[] }
   | { readonly kind: 'error'; readonly httpStatus: number }
 
+const ownAnswer = 'Scripted title'
 const endsAnswer: ReadonlySet<Step['verb']> = new Set(['reply', 'tool', 'call', 'ask', 'collect', 'hang', 'crash'])
 
 type Collecting = { readonly needed: number; readonly rest: readonly Step[] }
@@ -48,7 +51,11 @@ const fresh: Progress = { steps: [], results: [], messages: [], collecting: unde
 
 /** The answer to `request`. Requests without tools are the CLI's own (titles, summaries) and get a short constant. */
 export function planAnswer(request: ModelRequest): Answer {
-  if (request.tools.length === 0) return { kind: 'acts', acts: [{ kind: 'text', text: 'Scripted title' }] }
+  if (request.tools.length === 0) {
+    const { answerSchema } = request
+    const text = answerSchema === undefined ? ownAnswer : sampleAnswer(answerSchema, ownAnswer)
+    return { kind: 'acts', acts: [{ kind: 'text', text }] }
+  }
   const progress = replay(request)
   const steps = progress.steps.slice(0, firstEnd(progress.steps))
   const error = steps.find((step) => step.verb === 'error')
@@ -180,9 +187,7 @@ function askQuestion(rest: string, tools: readonly Tool[]): readonly Act[] {
   const question = parseQuestion(rest)
   const tool = findQuestionTool(tools)
   if (tool === undefined) return [{ kind: 'text', text: [question.text, ...question.options].join('\n') }]
-  const options = question.options.map((label) => ({ label, description: label }))
-  const args = { questions: [{ question: question.text, header: 'Question', options }] }
-  return [{ kind: 'call', tool: tool.name, args }]
+  return [{ kind: 'call', tool: tool.name, args: questionArguments(tool, question.text, question.options) }]
 }
 
 function callTool(rest: string, tools: readonly Tool[], remembered: Remembered): readonly Act[] {

@@ -11,6 +11,7 @@ import { chatWire } from './chat-wire.ts'
 import type { ModelRequest } from './conversation.ts'
 import { messagesWire } from './messages-wire.ts'
 import { type Act, planAnswer } from './plan-answer.ts'
+import { responsesWire } from './responses-wire.ts'
 import { type Frames, isObject, usage, type Wire } from './wire.ts'
 
 export type ScriptedModelOptions = {
@@ -26,7 +27,7 @@ export interface ScriptedModel extends AsyncDisposable {
   readonly port: number
 }
 
-const wires: readonly Wire[] = [chatWire, messagesWire]
+const wires: readonly Wire[] = [chatWire, messagesWire, responsesWire]
 const bodyBytesMax = 64 * 1024 * 1024
 const chunkChars = 24
 const modelList = { object: 'list', data: [{ id: 'scripted', object: 'model', created: 0, owned_by: 'scripted' }] }
