@@ -35,7 +35,7 @@ export class RealServer implements AsyncDisposable {
     const home = await mkdtemp(join(tmpdir(), 'cao-it-'))
     const path = process.env['PATH'] ?? ''
     const own = { HOME: home, CAO_HOME: join(home, 'cao'), PATH: path, LANG: 'C.UTF-8', SHELL: '/bin/sh' }
-    const real = new RealServer(home, readServerConfig({ ...own, ...env }, { port: '0' }))
+    const real = new RealServer(home, await readServerConfig({ ...own, ...env }, { port: '0' }))
     await real.open()
     return real
   }

@@ -28,13 +28,14 @@ async function main(): Promise<number> {
   const stopped = Promise.withResolvers<string>()
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stopped.resolve(signal))
   const { host, port } = values
-  const config = readServerConfig(process.env, {
+  const config = await readServerConfig(process.env, {
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
     noAuth: values['no-auth'] === true,
   })
   const server = await startServer(config)
-  const tcp = server.file.tcp_port === null ? '' : ` and http://${config.host}:${server.file.tcp_port}`
+  const tcp =
+    server.file.tcp_port === null ? '' : ` and http://${config.options['server.host']}:${server.file.tcp_port}`
   say(`cao-server ${version}: ready on ${server.file.socket_path}${tcp}`)
   // A log or terminal that goes away must not take the server with it.
   process.stdout.on('error', () => undefined)

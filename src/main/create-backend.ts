@@ -1,4 +1,4 @@
-/** The backend of this version: a private tmux server, or the one that CAO_TMUX_SOCKET names. */
+/** The backend of this version: a private tmux server, or the one that `terminal.tmux_socket` names. */
 import { randomBytes } from 'node:crypto'
 import { systemClock } from '../async/clock-system.ts'
 import type { TerminalBackend } from '../backend/backend.ts'
@@ -7,7 +7,8 @@ import type { Log } from '../lib/log.ts'
 import type { ServerConfig } from './server-config.ts'
 
 export function createBackend(config: ServerConfig, log: Log): TerminalBackend {
-  const { layout, env, tempDir, tmuxSocket } = config
+  const { layout, env, tempDir, options } = config
+  const tmuxSocket = options['terminal.tmux_socket']
   return createTmuxBackend({
     clock: systemClock,
     log,

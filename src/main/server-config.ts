@@ -1,81 +1,54 @@
-/** What the server process takes from its environment and its flags; read once, passed in, never read again. */
+/**
+ * What the server process takes from its flags, its environment and settings.json; read once, passed in, never read again.
+ * The options themselves are the table in `protocol/options.ts`.
+ */
 import { homedir, tmpdir } from 'node:os'
 import { AppError } from '../domain/errors.ts'
+import { readSettings } from '../home/settings-file.ts'
 import { type HomeLayout, layoutOf, resolveHome, upstreamAgentStoreDir } from '../protocol/home.ts'
-import { defaultPort } from '../protocol/version.ts'
+import { findOption, type OptionValues, readOptions, unknownSettings } from '../protocol/options.ts'
 
 export type ServerConfig = {
   readonly layout: HomeLayout
-  readonly host: string
-  /** Undefined: no TCP door. 0: any free port. */
-  readonly port: number | undefined
-  /** Somebody named it; the default one may be missing. */
+  readonly options: OptionValues
+  /** Somebody named the port; the default one may be missing. */
   readonly isPortChosen: boolean
   readonly isAuthOff: boolean
-  readonly allowedHosts: readonly string[]
-  readonly corsOrigins: readonly string[]
-  /** Path of a tmux server's socket to use instead of our own; undefined: our own. */
-  readonly tmuxSocket: string | undefined
-  /** Whether lost agents are taken up again without being asked. */
-  readonly isRecoveryAutomatic: boolean
   readonly profileStoreDirs: readonly string[]
   readonly tempDir: string
   readonly runtimeDir: string | undefined
   readonly env: Readonly<Record<string, string>>
+  /** What stands in settings.json and is no option of ours. */
+  readonly unknownSettings: readonly string[]
 }
 
 type Env = Readonly<Record<string, string | undefined>>
 
 const loopback = new Set(['127.0.0.1', 'localhost', '::1'])
 
-/** Errors: BAD_REQUEST naming the variable. */
-export function readServerConfig(
+/** Errors: BAD_REQUEST naming the variable or the setting. */
+export async function readServerConfig(
   env: Env,
   flags: { readonly host?: string; readonly port?: string; readonly noAuth?: boolean },
-): ServerConfig {
+): Promise<ServerConfig> {
   const userHome = env['HOME'] ?? homedir()
   const layout = layoutOf(resolveHome(env, userHome))
-  const host = flags.host ?? env['CAO_API_HOST'] ?? '127.0.0.1'
+  const settings = await readSettings(layout.settingsFile)
+  const sources = { flags: { 'server.host': flags.host, 'server.port': flags.port }, env, settings }
+  const options = readOptions(sources)
+  const host = options['server.host']
   if (!loopback.has(host)) {
     throw new AppError('BAD_REQUEST', `CAO listens on this machine only: ${host} is no loopback address; use 127.0.0.1`)
   }
-  const list = (name: string) =>
-    (env[name] ?? '')
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== '')
   return {
     layout,
-    host,
-    port: readPort(flags.port ?? env['CAO_API_PORT']),
-    isPortChosen: (flags.port ?? env['CAO_API_PORT'] ?? '') !== '',
+    options,
+    isPortChosen: findOption('server.port', sources).source !== 'default',
     isAuthOff: flags.noAuth === true,
-    allowedHosts: list('CAO_ALLOWED_HOSTS'),
-    corsOrigins: list('CAO_CORS_ORIGINS'),
-    tmuxSocket: env['CAO_TMUX_SOCKET'] === '' ? undefined : env['CAO_TMUX_SOCKET'],
-    isRecoveryAutomatic: readChoice(env, 'CAO_RECOVER', ['manual', 'auto']) === 'auto',
-    profileStoreDirs: [layout.agentStoreDir, upstreamAgentStoreDir(userHome)],
+    profileStoreDirs: [layout.agentStoreDir, upstreamAgentStoreDir(userHome), ...options['agents.extra_dirs']],
     tempDir: tmpdir(),
     runtimeDir: env['XDG_RUNTIME_DIR'],
     env: Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)),
+    unknownSettings: unknownSettings(settings),
   }
-}
-
-/** One of `choices`; the first when unset. */
-function readChoice(env: Env, name: string, choices: readonly string[]): string {
-  const text = env[name]
-  if (text === undefined || text === '') return choices[0] ?? ''
-  if (choices.includes(text)) return text
-  throw new AppError('BAD_REQUEST', `${name}: ${JSON.stringify(text)} is not known; use ${choices.join(' or ')}`)
-}
-
-/** `none` means no TCP door. */
-function readPort(text: string | undefined): number | undefined {
-  if (text === undefined || text === '') return defaultPort
-  if (text === 'none') return undefined
-  const port = Number(text)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new AppError('BAD_REQUEST', `CAO_API_PORT: ${JSON.stringify(text)} is no port; use 0 to 65535, or none`)
-  }
-  return port
 }

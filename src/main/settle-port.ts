@@ -8,8 +8,10 @@ import type { Log } from '../lib/log.ts'
 import type { ServerConfig } from './server-config.ts'
 
 /** The port to open; undefined: no TCP door. Errors: CONFLICT for a chosen port that is taken. */
-export async function settlePort({ host, port, isPortChosen }: ServerConfig, log: Log): Promise<number | undefined> {
-  if (port === undefined || port === 0 || (await isFree(host, port))) return port
+export async function settlePort({ options, isPortChosen }: ServerConfig, log: Log): Promise<number | undefined> {
+  const { 'server.host': host, 'server.port': port } = options
+  if (port === 'none') return undefined
+  if (port === 0 || (await isFree(host, port))) return port
   if (isPortChosen) {
     throw new AppError(
       'CONFLICT',

@@ -11,7 +11,7 @@ import { startApp } from '../app/create-app.ts'
 import { createProfileFiles } from '../app/profile-files.ts'
 import { systemClock } from '../async/clock-system.ts'
 import { AppError } from '../domain/errors.ts'
-import { createJsonLog, type Log } from '../lib/log.ts'
+import { createJsonLog, type Log, type LogLevel } from '../lib/log.ts'
 import { version } from '../lib/version.ts'
 import type { ServerFile } from '../protocol/home.ts'
 import { protocolVersion } from '../protocol/version.ts'
@@ -38,12 +38,15 @@ const randomHex = (digits: number): string =>
 
 /** Resolves when CAO is whole and its doors are open. Errors: CONFLICT when a server runs already, and what its parts throw. */
 export async function startServer(config: ServerConfig): Promise<RunningServer> {
-  const { layout } = config
+  const { layout, options } = config
   await using stack = new AsyncDisposableStack()
   makeDirectories(config)
   stack.use(lockHome(layout))
-  const log = openLog(layout.serverLog)
+  const log = openLog(layout.serverLog, options['logging.level'])
   log.write('info', 'server starting', { version, pid: process.pid, home: layout.home })
+  if (config.unknownSettings.length > 0) {
+    log.write('warn', 'unknown settings are not used', { names: config.unknownSettings })
+  }
   const port = await settlePort(config, log)
   const store = stack.use(openStore({ path: layout.dbFile }))
   const root = findRoot()
@@ -63,7 +66,7 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
       log,
       random: randomHex,
       shims,
-      isRecoveryAutomatic: config.isRecoveryAutomatic,
+      isRecoveryAutomatic: options['terminal.recover'] === 'auto',
     }),
   )
   const closing = new AbortController()
@@ -74,10 +77,10 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
     version,
     closing: closing.signal,
     capabilities: running.capabilities,
-    rules: { hosts: config.allowedHosts, origins: config.corsOrigins },
+    rules: { hosts: options['server.allowed_hosts'], origins: options['server.cors_origins'] },
   })
   const token = config.isAuthOff ? undefined : await loadOrCreateToken(layout.tokenFile)
-  const tcp = port === undefined ? undefined : { host: config.host, port, token }
+  const tcp = port === undefined ? undefined : { host: options['server.host'], port, token }
   const doors = stack.use(await listen({ router, clock: systemClock, log, socketPath, tcp }))
   stack.defer(() => closing.abort(new Error('the server is stopping')))
   const file = await writeServerFile(config, doors.port, socketPath)
@@ -127,10 +130,11 @@ function chooseServerSocket(config: ServerConfig): string {
   return join(dirname(tmux), dirname(tmux) === runDir ? 'server.sock' : 'c')
 }
 
-function openLog(path: string): Log {
+function openLog(path: string, least: LogLevel): Log {
   return createJsonLog(
     (line) => appendFileSync(path, `${line}\n`, { mode: 0o600 }),
     () => systemClock.nowMs(),
+    least,
   )
 }
 

@@ -20,6 +20,12 @@ export type HomeLayout = {
   readonly terminalsDir: string
   /** Profiles of this CAO, `NAME.md`. */
   readonly agentStoreDir: string
+  /** Options of a person's choice (`options.ts`). */
+  readonly settingsFile: string
+  /** Variables for agents and profiles, `NAME=VALUE`. */
+  readonly envFile: string
+  /** Skills of this CAO, `NAME/SKILL.md`. */
+  readonly skillsDir: string
   readonly shimsDir: string
   readonly tokenFile: string
   /** Requests that agents wrote while no server ran; ingested once at the next start. */
@@ -39,6 +45,9 @@ export function layoutOf(home: string): HomeLayout {
     dbFile: join(home, 'db', 'cao.db'),
     terminalsDir: join(home, 'terminals'),
     agentStoreDir: join(home, 'agent-store'),
+    settingsFile: join(home, 'settings.json'),
+    envFile: join(home, '.env'),
+    skillsDir: join(home, 'skills'),
     shimsDir: join(home, 'shims'),
     tokenFile: join(runDir, 'token'),
     outboxDir: join(home, 'outbox'),
