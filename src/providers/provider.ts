@@ -11,6 +11,7 @@ import type { Profile } from '../domain/profile.ts'
 import type { Announces, Claim, EvidenceSource, QuestionText } from '../domain/status.ts'
 import type { Binding } from '../domain/terminal.ts'
 import type { Log } from '../lib/log.ts'
+import type { RuleMatch, ScreenRule } from '../screen/rules.ts'
 import type { Snapshot } from '../screen/snapshot.ts'
 
 export type ProviderCapability =
@@ -120,6 +121,26 @@ export type ScreenReading = {
   readonly dialog: Dialog | undefined
 }
 
+/** A reading with all that it came from, for `cao explain` and `cao rules test`. */
+export type ScreenExplanation = {
+  readonly reading: ScreenReading
+  /** The rule that won and its region's text. */
+  readonly match: RuleMatch | undefined
+  /** What each region holds; undefined: not on this screen. */
+  readonly regions: Readonly<Record<string, string | undefined>>
+}
+
+/** Reads screens by rules that are data. Made by `createScreenReader` of `screen-reader.ts`. Pure. */
+export interface ScreenReader {
+  /** Names that a rule may use. */
+  readonly regions: readonly string[]
+  readonly rules: readonly ScreenRule[]
+  read(snapshot: Snapshot): ScreenReading
+  explain(snapshot: Snapshot): ScreenExplanation
+  /** A reader with these rules over its own: one of the same name takes the other's place. */
+  withRules(changes: readonly ScreenRule[]): ScreenReader
+}
+
 /** What a provider's structured channels tell. */
 export type Signal =
   | {
@@ -189,8 +210,10 @@ export interface Provider {
   findProgram(clientEnv: Readonly<Record<string, string>>): Promise<ProgramOutcome>
   /** Pure but for reading what the request names. Errors: AppError VALIDATION for a profile it can not serve. */
   planLaunch(request: LaunchRequest): Promise<LaunchPlan>
-  /** Pure. Errors: none; an odd screen gives a reading without claim. */
+  /** Pure. Errors: none; an odd screen gives a reading without claim. Where there is `screen`, it is its `read`. */
   readScreen(snapshot: Snapshot): ScreenReading
+  /** Its screen rules as data. A provider without it reads its screen by code, and nobody can replace a rule. */
+  readonly screen?: ScreenReader
   /** Opens the structured channels (returns at once, connects in the background, reconnects by itself). */
   openSignals(context: SignalContext): ProviderSignals
   /** Key strokes that give `answer` (an option's text or number, or free text) to the question on `snapshot`. Pure. */

@@ -1,23 +1,51 @@
 /**
- * Screen rules as data: what a screen says is looked up, not programmed. A rule names one region (cut out of the
- * snapshot by the provider), patterns that must all match, of which one must match, and that must not; the matching rule of
- * the highest priority wins, among equals the first. Pure.
+ * Screen rules as data: what a screen says is looked up, not programmed. A rule names a region (cut out of the
+ * snapshot by the provider), patterns that must all match, of which one must match, and that must not; `also` asks the same
+ * of other regions. The matching rule of the highest priority wins, among equals the first. The rules of a provider and
+ * those of a person's file (`rule-file.ts`) are the same data. Pure.
  */
-export type ScreenRule<Region extends string, Says> = {
-  /** Shown by `cao explain`. */
-  readonly name: string
-  readonly priority: number
+
+/** All that a rule can say. `nothing`: known, but no claim follows, as from a screen that covers what would tell. */
+export const screenWords = [
+  'ready',
+  'busy',
+  'background',
+  'retrying',
+  'permission',
+  'question',
+  'trust',
+  'login',
+  'update',
+  'rate_limited',
+  'api_error',
+  'nothing',
+] as const
+export type ScreenWord = (typeof screenWords)[number]
+
+export type Condition<Region extends string> = {
   readonly region: Region
   readonly all?: readonly RegExp[]
   readonly any?: readonly RegExp[]
   readonly not?: readonly RegExp[]
+}
+
+export type ScreenRule<Region extends string = string, Says = ScreenWord> = Condition<Region> & {
+  /** Shown by `cao explain`. */
+  readonly name: string
+  readonly priority: number
+  /** What must hold of other regions as well. */
+  readonly also?: readonly Condition<Region>[]
   readonly says: Says
+  /** Versions of the program on which it was seen. */
+  readonly versions?: string
+  /** The file that it stands in; undefined: built in. */
+  readonly origin?: string
 }
 
 /** The text of each region, lines joined by newline; a region that is not on this screen is undefined. */
 export type Regions<Region extends string> = Readonly<Record<Region, string | undefined>>
 
-export type RuleMatch<Region extends string, Says> = {
+export type RuleMatch<Region extends string = string, Says = ScreenWord> = {
   readonly rule: ScreenRule<Region, Says>
   readonly text: string
 }
@@ -27,20 +55,33 @@ export function matchRules<Region extends string, Says>(
   rules: readonly ScreenRule<Region, Says>[],
   regions: Regions<Region>,
 ): RuleMatch<Region, Says> | undefined {
-  let best: RuleMatch<Region, Says> | undefined
+  let best: ScreenRule<Region, Says> | undefined
   for (const rule of rules) {
-    const text = regions[rule.region]
-    if (text === undefined || (best !== undefined && best.rule.priority >= rule.priority)) continue
-    if (matches(rule, text)) best = { rule, text }
+    if (best !== undefined && best.priority >= rule.priority) continue
+    if (holds(rule, regions)) best = rule
   }
-  return best
+  return best === undefined ? undefined : { rule: best, text: regions[best.region] ?? '' }
 }
 
-function matches<Region extends string, Says>(rule: ScreenRule<Region, Says>, text: string): boolean {
-  const { all = [], any, not = [] } = rule
-  return (
-    all.every((pattern) => pattern.test(text)) &&
-    (any === undefined || any.some((pattern) => pattern.test(text))) &&
-    !not.some((pattern) => pattern.test(text))
-  )
+/** Whether all that a rule asks for is on this screen. A region that is not there matches nothing. */
+export function holds<Region extends string>(
+  { also = [], ...first }: Condition<Region> & { readonly also?: readonly Condition<Region>[] },
+  regions: Regions<Region>,
+): boolean {
+  return [first, ...also].every(({ region, all = [], any, not = [] }) => {
+    const text = regions[region]
+    return (
+      text !== undefined &&
+      all.every((pattern) => pattern.test(text)) &&
+      (any === undefined || any.some((pattern) => pattern.test(text))) &&
+      !not.some((pattern) => pattern.test(text))
+    )
+  })
+}
+
+/** A person's rules over those of the provider: one of the same name takes the other's place, the rest are added. */
+export function replaceRules(rules: readonly ScreenRule[], changes: readonly ScreenRule[]): readonly ScreenRule[] {
+  const names = new Set(rules.map(({ name }) => name))
+  const changed = rules.map((rule) => changes.find(({ name }) => name === rule.name) ?? rule)
+  return [...changed, ...changes.filter(({ name }) => !names.has(name))]
 }

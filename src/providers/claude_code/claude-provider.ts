@@ -3,7 +3,7 @@ import { findOnPath } from '../program-path.ts'
 import type { Key, Provider } from '../provider.ts'
 import { planClaudeAnswer } from './answer-keys.ts'
 import { planClaudeLaunch } from './launch.ts'
-import { readClaudeScreen } from './screen.ts'
+import { claudeScreen } from './screen.ts'
 import { ClaudeSignals } from './signals.ts'
 
 export type ClaudeProviderOptions = {
@@ -47,7 +47,8 @@ export function createClaudeProvider(options: ClaudeProviderOptions): Provider {
         hint: 'install it with "npm install -g @anthropic-ai/claude-code"',
       }),
     planLaunch: planClaudeLaunch,
-    readScreen: readClaudeScreen,
+    readScreen: claudeScreen.read,
+    screen: claudeScreen,
     openSignals: (context) => new ClaudeSignals(context),
     planAnswer: planClaudeAnswer,
   }

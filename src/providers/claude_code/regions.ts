@@ -16,7 +16,8 @@ export type ClaudeRegion =
   | 'footer'
   /** The last line above the composer that begins in the first column: what the agent is at. */
   | 'activity'
-  | 'title'
+  /** From that line to the composer. */
+  | 'turn'
 
 export type ComposerBox = {
   /** Rows with prompt glyph and indent. */
@@ -43,11 +44,13 @@ export function cutRegions(snapshot: Snapshot): ClaudeScreen {
   const found = findComposer(lines, snapshot.size.cols)
   if (found === undefined) {
     const last = lines.findLast((line) => line !== '')
-    const regions = { ending: last, list: findList(lines, snapshot.size.cols), footer: undefined, activity: undefined }
-    return { lines, composer: undefined, regions: { ...regions, title: snapshot.title } }
+    const list = findList(lines, snapshot.size.cols)
+    const regions = { ending: last, list, footer: undefined, activity: undefined, turn: undefined }
+    return { lines, composer: undefined, regions }
   }
   const { composer, bottom } = found
   const above = lines.slice(0, composer.top - 1)
+  const begin = above.findLastIndex((line) => /^\S/.test(line))
   return {
     lines,
     composer,
@@ -55,8 +58,8 @@ export function cutRegions(snapshot: Snapshot): ClaudeScreen {
       ending: undefined,
       list: undefined,
       footer: lines.slice(bottom + 1).join('\n'),
-      activity: above.findLast((line) => /^\S/.test(line)) ?? '',
-      title: snapshot.title,
+      activity: above[begin] ?? '',
+      turn: begin < 0 ? '' : above.slice(begin).join('\n'),
     },
   }
 }

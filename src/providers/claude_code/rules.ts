@@ -1,12 +1,21 @@
-/** What the screen of Claude Code can say, as data. Versions seen: 2.1.332, without TMUX in its environment. */
+/** What the screen of Claude Code can say, as data. Versions seen: 2.1.332; the title tells only without TMUX in its environment. */
 import type { ScreenRule } from '../../screen/rules.ts'
+import type { SharedRegion } from '../screen-reader.ts'
 import type { ClaudeRegion } from './regions.ts'
 
-export type ClaudeSays = 'permission' | 'question' | 'list' | 'retrying' | 'busy' | 'background' | 'ready'
-
 const spinner = String.raw`^[·✢✳✶✻✽*∗] `
+const filled = { region: 'composer', not: [/^(?:empty|absent)$/] } as const
+/** What a turn leaves behind it: how long it took, an error, a word on who broke it off. */
+const endings = [
+  new RegExp(String.raw`${spinner}\S+ for (?:\d+[hms] ?)+`),
+  /^● API Error\b/,
+  // At the end, but for a hint of one line.
+  /\n +⎿ {1,2}Interrupted\b[^\n]*\n*(?: +[^\n]*\n*)?$/,
+  // Nothing but the program's own head.
+  /^[ ▗▝▘▐▛▜▟▂▙█]*█[ ▗▝▘▐▛▜▟▂▙█▀▄]* {2}/,
+]
 
-export const claudeRules: readonly ScreenRule<ClaudeRegion, ClaudeSays>[] = [
+export const claudeRules: readonly ScreenRule<ClaudeRegion | SharedRegion>[] = [
   { name: 'permission prompt', priority: 90, region: 'ending', all: [/^ Esc to cancel\b/], says: 'permission' },
   {
     name: 'question',
@@ -15,7 +24,15 @@ export const claudeRules: readonly ScreenRule<ClaudeRegion, ClaudeSays>[] = [
     all: [/^Enter to select · .*Esc to cancel$/],
     says: 'question',
   },
-  { name: 'list', priority: 80, region: 'list', all: [/./], says: 'list' },
+  { name: 'trust dialog', priority: 85, region: 'list', all: [/^\s*Accessing workspace:/], says: 'trust' },
+  {
+    name: 'API key dialog',
+    priority: 85,
+    region: 'list',
+    all: [/^\s*Detected a custom API key in your environment/],
+    says: 'login',
+  },
+  { name: 'list', priority: 80, region: 'list', all: [/./], says: 'question' },
   {
     name: 'retrying line',
     priority: 70,
@@ -39,6 +56,18 @@ export const claudeRules: readonly ScreenRule<ClaudeRegion, ClaudeSays>[] = [
     says: 'busy',
   },
   // The footer's hint goes while the composer holds text, the working line while the answer comes in.
-  { name: 'working title', priority: 45, region: 'title', all: [/^[◐◓◑◒] /], says: 'busy' },
-  { name: 'resting footer', priority: 30, region: 'footer', all: [/^/], says: 'ready' },
+  { name: 'working title', priority: 45, region: 'title', all: [/^[◐◓◑◒\u2801-\u28ff] /], says: 'busy' },
+  // A draft hides the hint of the footer: what stands above it tells whether the turn has ended.
+  { name: 'ended turn above a draft', priority: 40, region: 'turn', any: endings, also: [filled], says: 'ready' },
+  {
+    name: 'open turn above a draft',
+    priority: 38,
+    region: 'turn',
+    all: [/^(?:●|❯ (?!\/))/],
+    not: endings,
+    also: [filled],
+    says: 'busy',
+  },
+  { name: 'draft', priority: 35, region: 'composer', not: [/^(?:empty|absent)$/], says: 'nothing' },
+  { name: 'resting footer', priority: 30, region: 'footer', says: 'ready' },
 ]

@@ -37,6 +37,7 @@ const draft = (text: string) => ({ kind: 'draft', text }) as const
 const key = (name: string) => ({ kind: 'key', name }) as const
 const text = (value: string) => ({ kind: 'text', text: value }) as const
 const resting = { claim: ready, rule: 'resting footer', composer: empty }
+const drafting = { ...resting, rule: 'ended turn above a draft' }
 const waiting = (reason: 'permission' | 'question', asked: string, options: readonly string[]) => ({
   claim: { kind: 'waiting', reason, question: { text: asked, options, vendorId: undefined } } as const,
   rule: reason === 'permission' ? 'permission prompt' : 'question',
@@ -56,12 +57,12 @@ const colours = waiting('question', 'Which colour do you want?', ['Red', 'Blue']
 /** What each recorded screen says, at every size it was recorded at; start dialogs are below. */
 const expected: Readonly<Record<string, Omit<ScreenReading, 'dialog'>>> = {
   fresh: resting,
-  draft: { ...resting, composer: draft('a draft of one line') },
-  'draft-two-lines': { ...resting, composer: draft('first line\n  second 你好 line') },
-  collapsed: { ...resting, composer: { kind: 'collapsed', chars: undefined, lines: 5 } },
-  'collapsed-one-line': { ...resting, composer: { kind: 'collapsed', chars: undefined, lines: 1 } },
-  'shell-mode': { ...resting, composer: draft('! ls') },
-  'slash-menu': { ...resting, composer: draft('/') },
+  draft: { ...drafting, composer: draft('a draft of one line') },
+  'draft-two-lines': { ...drafting, composer: draft('first line\n  second 你好 line') },
+  collapsed: { ...drafting, composer: { kind: 'collapsed', chars: undefined, lines: 5 } },
+  'collapsed-one-line': { ...drafting, composer: { kind: 'collapsed', chars: undefined, lines: 1 } },
+  'shell-mode': { ...drafting, composer: draft('! ls') },
+  'slash-menu': { ...drafting, composer: draft('/') },
   busy: { claim: busy, rule: 'interrupt footer', composer: empty },
   'busy-draft': { claim: busy, rule: 'working line', composer: draft('half a draft') },
   streaming: { claim: busy, rule: 'interrupt footer', composer: empty },
@@ -71,7 +72,7 @@ const expected: Readonly<Record<string, Omit<ScreenReading, 'dialog'>>> = {
   background: { claim: { kind: 'busy', reason: 'background' }, rule: 'background line', composer: empty },
   completed: resting,
   interrupted: resting,
-  'interrupted-restored': { ...resting, composer: draft('hang') },
+  'interrupted-restored': { ...drafting, composer: draft('hang') },
   'permission-rejected': resting,
   'api-error': resting,
   imitation: resting,
@@ -241,9 +242,21 @@ it('a suggestion in an empty composer is told from a draft by the cursor', () =>
   expect([composerAt(2), composerAt(23)]).toEqual([{ kind: 'empty' }, draft('Try "fix lint errors"')])
 })
 
-it('a draft says nothing of rest where the title does not tell it', () => {
-  const snapshot = { ...loadSnapshot('80x24', 'streaming-draft'), title: 'a shell' }
-  expect(readClaudeScreen(snapshot)).toMatchObject({ claim: undefined, composer: { kind: 'draft' } })
+it('under a draft an answer without its end is work, also where the title always looks like rest', () => {
+  const read = (name: string, title: string) => readClaudeScreen({ ...loadSnapshot('80x24', name), title }).claim
+  expect(read('streaming-draft', 'a shell')).toEqual(busy)
+  expect(read('streaming-draft', '✳ Claude Code')).toEqual(busy)
+  expect(read('draft', 'a shell')).toEqual(ready)
+})
+
+it('a draft below what tells neither work nor an end says nothing', () => {
+  const snapshot = loadSnapshot('80x24', 'streaming-draft')
+  const lines = snapshot.lines.map((line) => line.replace(/^● /, '  '))
+  const turnless = lines.filter((line, at) => !/^\S/.test(line) || at > 12)
+  expect(readClaudeScreen({ ...snapshot, lines: turnless, title: '✳ Claude Code' })).toMatchObject({
+    claim: undefined,
+    rule: 'draft',
+  })
 })
 
 describe('screens that nobody recorded', () => {

@@ -1,63 +1,43 @@
 /** Reads one screen of Claude Code. Pure. */
-import type { Claim, QuestionText, WaitingReason } from '../../domain/status.ts'
-import { matchRules } from '../../screen/rules.ts'
+import type { RuleMatch } from '../../screen/rules.ts'
 import type { Snapshot } from '../../screen/snapshot.ts'
-import type { ScreenReading } from '../provider.ts'
+import { type Asked, createScreenReader } from '../screen-reader.ts'
 import { readComposer } from './composer.ts'
 import { askedOptions, type Prompt, readList, readNumbered } from './prompt.ts'
 import { type ClaudeScreen, cutRegions } from './regions.ts'
-import { type ClaudeSays, claudeRules } from './rules.ts'
+import { claudeRules } from './rules.ts'
 import { readStartDialog } from './start-dialogs.ts'
 
-/** What tells rest: the title of a program that has had a turn, or an empty composer. */
-const restingTitle = /^✳ /
+export const claudeScreen = createScreenReader({
+  regions: ['ending', 'list', 'footer', 'activity', 'turn'],
+  rules: claudeRules,
+  cut: (snapshot) => {
+    const screen = cutRegions(snapshot)
+    return {
+      regions: screen.regions,
+      composer: readComposer(screen.composer, snapshot),
+      ask: (match) => ask(readPrompt(screen, snapshot, match)),
+    }
+  },
+})
 
-export function readClaudeScreen(snapshot: Snapshot): ScreenReading {
-  const screen = cutRegions(snapshot)
-  const composer = readComposer(screen.composer, snapshot)
-  const match = matchRules(claudeRules, screen.regions)
-  if (match === undefined) return { claim: undefined, rule: 'none', composer, dialog: undefined }
-  const { says, name: rule } = match.rule
-  if (says === 'permission' || says === 'question' || says === 'list') {
-    return { ...readWait(readPrompt(screen, snapshot, says)), rule, composer }
-  }
-  // A draft hides most of what tells of work.
-  if (says === 'ready' && composer.kind !== 'empty' && !restingTitle.test(snapshot.title)) {
-    return { claim: undefined, rule: 'draft', composer, dialog: undefined }
-  }
-  return { claim: claimOf(says), rule, composer, dialog: undefined }
-}
+export const readClaudeScreen = claudeScreen.read
 
 /** The dialog on the screen; undefined when there is none. */
 export function findPrompt(snapshot: Snapshot): Prompt | undefined {
-  const screen = cutRegions(snapshot)
-  const says = matchRules(claudeRules, screen.regions)?.rule.says
-  return says === 'permission' || says === 'question' || says === 'list'
-    ? readPrompt(screen, snapshot, says)
-    : undefined
+  const { reading, match } = claudeScreen.explain(snapshot)
+  if (match === undefined || reading.claim?.kind !== 'waiting') return undefined
+  return readPrompt(cutRegions(snapshot), snapshot, match)
 }
 
-function readPrompt(screen: ClaudeScreen, { size }: Snapshot, says: 'permission' | 'question' | 'list'): Prompt {
-  if (says === 'list') return readList(screen.regions.list ?? '')
-  return readNumbered(screen.lines, size.cols, says)
+function readPrompt({ lines, regions }: ClaudeScreen, { size }: Snapshot, { rule }: RuleMatch): Prompt {
+  if (rule.region === 'list') return readList(regions.list ?? '')
+  return readNumbered(lines, size.cols, rule.says === 'permission' ? 'permission' : 'question')
 }
 
-function readWait(prompt: Prompt): Pick<ScreenReading, 'claim' | 'dialog'> {
-  const dialog = prompt.kind === 'list' ? readStartDialog(prompt) : undefined
-  const reason: WaitingReason = dialog?.reason ?? (prompt.kind === 'permission' ? 'permission' : 'question')
-  const question: QuestionText = { text: prompt.text, options: askedOptions(prompt), vendorId: undefined }
-  return { claim: { kind: 'waiting', reason, question }, dialog }
-}
-
-function claimOf(says: Exclude<ClaudeSays, 'permission' | 'question' | 'list'>): Claim {
-  switch (says) {
-    case 'retrying':
-      return { kind: 'busy', reason: 'retrying' }
-    case 'background':
-      return { kind: 'busy', reason: 'background' }
-    case 'busy':
-      return { kind: 'busy', reason: 'turn' }
-    case 'ready':
-      return { kind: 'ready', isStable: false }
+function ask(prompt: Prompt): Asked {
+  return {
+    question: { text: prompt.text, options: askedOptions(prompt), vendorId: undefined },
+    dialog: prompt.kind === 'list' ? readStartDialog(prompt) : undefined,
   }
 }

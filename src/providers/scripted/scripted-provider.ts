@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import type { ProgramOutcome, Provider } from '../provider.ts'
 import { planScriptedLaunch } from './launch.ts'
-import { planScriptedAnswer, readScriptedScreen } from './screen.ts'
+import { planScriptedAnswer, scriptedScreen } from './screen.ts'
 import { ScriptedSignals } from './signals.ts'
 
 export type ScriptedProviderOptions = {
@@ -39,7 +39,8 @@ export function createScriptedProvider(options: ScriptedProviderOptions): Provid
     },
     findProgram: () => findAgent(options.agentArgv),
     planLaunch: (request) => Promise.resolve(planScriptedLaunch(request, [program ?? '', ...rest])),
-    readScreen: readScriptedScreen,
+    readScreen: scriptedScreen.read,
+    screen: scriptedScreen,
     openSignals: (context) => new ScriptedSignals(context),
     planAnswer: planScriptedAnswer,
   }
