@@ -5,7 +5,7 @@
 import { homedir, tmpdir } from 'node:os'
 import { AppError } from '../domain/errors.ts'
 import { readSettings } from '../home/settings-file.ts'
-import { type HomeLayout, layoutOf, resolveHome, upstreamAgentStoreDir } from '../protocol/home.ts'
+import { type HomeLayout, layoutOf, resolveHome, upstreamHome } from '../protocol/home.ts'
 import { findOption, type OptionValues, readOptions, unknownSettings } from '../protocol/options.ts'
 
 export type ServerConfig = {
@@ -15,6 +15,9 @@ export type ServerConfig = {
   readonly isPortChosen: boolean
   readonly isAuthOff: boolean
   readonly profileStoreDirs: readonly string[]
+  readonly skillStoreDirs: readonly string[]
+  /** Of a variable that both name the first holds. */
+  readonly envFiles: readonly string[]
   readonly tempDir: string
   readonly runtimeDir: string | undefined
   readonly env: Readonly<Record<string, string>>
@@ -33,6 +36,7 @@ export async function readServerConfig(
 ): Promise<ServerConfig> {
   const userHome = env['HOME'] ?? homedir()
   const layout = layoutOf(resolveHome(env, userHome))
+  const upstream = layoutOf(upstreamHome(userHome))
   const settings = await readSettings(layout.settingsFile)
   const sources = { flags: { 'server.host': flags.host, 'server.port': flags.port }, env, settings }
   const options = readOptions(sources)
@@ -45,7 +49,9 @@ export async function readServerConfig(
     options,
     isPortChosen: findOption('server.port', sources).source !== 'default',
     isAuthOff: flags.noAuth === true,
-    profileStoreDirs: [layout.agentStoreDir, upstreamAgentStoreDir(userHome), ...options['agents.extra_dirs']],
+    profileStoreDirs: [layout.agentStoreDir, upstream.agentStoreDir, ...options['agents.extra_dirs']],
+    skillStoreDirs: [layout.skillsDir, upstream.skillsDir, ...options['skills.extra_dirs']],
+    envFiles: [layout.envFile, upstream.envFile],
     tempDir: tmpdir(),
     runtimeDir: env['XDG_RUNTIME_DIR'],
     env: Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)),

@@ -62,10 +62,8 @@ export function resolveHome(env: Readonly<Record<string, string | undefined>>, u
   return isAbsolute(named) ? named : resolve(named)
 }
 
-/** Upstream's home, whose agent store is read and never written. */
-export function upstreamAgentStoreDir(userHome: string): string {
-  return join(userHome, '.aws', 'cli-agent-orchestrator', 'agent-store')
-}
+/** Upstream's home, whose profiles, skills and variables are read and never written; it has the names of `layoutOf`. */
+export const upstreamHome = (userHome: string): string => join(userHome, '.aws', 'cli-agent-orchestrator')
 
 /** What the running server says about itself in `HomeLayout.serverFile`. */
 export type ServerFile = {
