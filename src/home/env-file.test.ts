@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { AppError } from '../domain/errors.ts'
-import { readVariables, writeVariables } from './env-file.ts'
+import { readEnvFile, writeEnvFile } from './env-file.ts'
 
 let dir: string
 let path: string
@@ -37,37 +37,37 @@ test('any value comes back as it was written, or is refused without being shown'
   await fc.assert(
     fc.asyncProperty(value, value, async (one, other) => {
       try {
-        await writeVariables(path, { ONE: one, OTHER_2: other })
+        await writeEnvFile(path, { ONE: one, OTHER_2: other })
       } catch (error) {
         expect(error).toBeInstanceOf(AppError)
         expect((error as AppError).message).toMatch(/^the value of (ONE|OTHER_2) can not be kept: it holds all three/)
         return
       }
-      expect(await readVariables([path])).toEqual({ ONE: one, OTHER_2: other })
+      expect(await readEnvFile(path)).toEqual({ ONE: one, OTHER_2: other })
     }),
     { numRuns: 200 },
   )
 })
 
 test('the file and its folder are for their owner only, and no half-written one is left', async () => {
-  await writeVariables(path, { KEY: 'secret' })
+  await writeEnvFile(path, { KEY: 'secret' })
   expect((await stat(path)).mode & 0o777).toBe(0o600)
   expect((await stat(join(dir, 'home'))).mode & 0o777).toBe(0o700)
-  await expect(writeVariables(path, { KEY: 'x'.repeat(2_049) })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+  await expect(writeEnvFile(path, { KEY: 'x'.repeat(2_049) })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
   expect(await readdir(join(dir, 'home'))).toEqual(['.env'])
-  expect(await readVariables([path])).toEqual({ KEY: 'secret' })
+  expect(await readEnvFile(path)).toEqual({ KEY: 'secret' })
 })
 
-test('files of others are read: comments, export, quotes; the first file wins, and what is no name is left out', async () => {
+test('a file of somebody else is read: comments, export, quotes; what is no name is left out', async () => {
   const other = join(dir, 'other.env')
   await writeFile(other, '\uFEFF# theirs\nexport TOKEN="a b"\nMODEL=small # cheap\nA-B=1\n1C=2\n')
-  await writeVariables(path, { MODEL: 'large' })
-  expect(await readVariables([path, other, join(dir, 'nothing')])).toEqual({ TOKEN: 'a b', MODEL: 'large' })
+  expect(await readEnvFile(other)).toEqual({ TOKEN: 'a b', MODEL: 'small' })
+  expect(await readEnvFile(join(dir, 'nothing'))).toEqual({})
 })
 
 test('what can not be read as such a file is refused by its path', async () => {
-  await expect(readVariables([dir])).rejects.toMatchObject({ code: 'BAD_REQUEST', message: `${dir} is no file` })
+  await expect(readEnvFile(dir)).rejects.toMatchObject({ code: 'BAD_REQUEST', message: `${dir} is no file` })
   const long = join(dir, 'long')
   await writeFile(long, 'x'.repeat(300 * 1_024))
-  await expect(readVariables([long])).rejects.toMatchObject({ code: 'TOO_LARGE' })
+  await expect(readEnvFile(long)).rejects.toMatchObject({ code: 'TOO_LARGE' })
 })

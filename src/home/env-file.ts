@@ -13,20 +13,17 @@ export const envValueBytesMax = 2_048
 
 export type Variables = Readonly<Record<string, string>>
 
-/** Of several files that name a variable the first wins; one that is not there is empty. Errors: BAD_REQUEST, TOO_LARGE. */
-export async function readVariables(paths: readonly string[]): Promise<Variables> {
-  const found: Record<string, string> = {}
-  for (const path of paths.toReversed()) {
-    const text = await readPrivateFile(path, envFileBytesMax)
-    for (const [name, value] of Object.entries(parseEnv((text ?? '').replace(/^\uFEFF/, '')))) {
-      if (isVariableName(name) && value !== undefined) found[name] = value
-    }
-  }
-  return found
+/** Empty when there is no file. Errors: BAD_REQUEST, TOO_LARGE. */
+export async function readEnvFile(path: string): Promise<Variables> {
+  const text = (await readPrivateFile(path, envFileBytesMax)) ?? ''
+  const parsed = Object.entries(parseEnv(text.replace(/^\uFEFF/, '')))
+  return Object.fromEntries(
+    parsed.filter((entry): entry is [string, string] => isVariableName(entry[0]) && entry[1] !== undefined),
+  )
 }
 
 /** Errors: BAD_REQUEST for a value that such a file can not hold; TOO_LARGE, STORAGE_FULL. */
-export async function writeVariables(path: string, variables: Variables): Promise<void> {
+export async function writeEnvFile(path: string, variables: Variables): Promise<void> {
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${quote(name, value)}\n`)
   const text = `# Written by "cao env": variables for profiles and agents. Keep it private.\n${lines.join('')}`
   if (Buffer.byteLength(text) > envFileBytesMax)

@@ -16,8 +16,6 @@ export type ServerConfig = {
   readonly isAuthOff: boolean
   readonly profileStoreDirs: readonly string[]
   readonly skillStoreDirs: readonly string[]
-  /** Of a variable that both name the first holds. */
-  readonly envFiles: readonly string[]
   readonly tempDir: string
   readonly runtimeDir: string | undefined
   readonly env: Readonly<Record<string, string>>
@@ -51,7 +49,6 @@ export async function readServerConfig(
     isAuthOff: flags.noAuth === true,
     profileStoreDirs: [layout.agentStoreDir, upstream.agentStoreDir, ...options['agents.extra_dirs']],
     skillStoreDirs: [layout.skillsDir, upstream.skillsDir, ...options['skills.extra_dirs']],
-    envFiles: [layout.envFile, upstream.envFile],
     tempDir: tmpdir(),
     runtimeDir: env['XDG_RUNTIME_DIR'],
     env: Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)),

@@ -183,9 +183,12 @@ export function writeSetting(settings: Settings, name: OptionName, value: unknow
   return Object.keys(fresh).length === 0 ? others : { ...others, [group]: fresh }
 }
 
+/** Stand in settings.json, too, with a shape of their own: who reads them knows it (`home/profile-stores.ts`). */
+const tables = ['agents.roles']
+
 /** Names in settings.json that are no option of ours: of upstream, or misspelled. */
 export function unknownSettings(settings: Settings): readonly string[] {
-  const known: ReadonlySet<string> = new Set(optionNames)
+  const known: ReadonlySet<string> = new Set([...optionNames, ...tables])
   return Object.entries(settings)
     .flatMap(([group, value]) => (isGroup(value) ? Object.keys(value).map((key) => `${group}.${key}`) : [group]))
     .filter((name) => !known.has(name))
