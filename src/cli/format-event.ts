@@ -57,6 +57,14 @@ export function formatEvent(event: EventBody, label: Label = plainLabel): string
       return `${event.backend} is ready (${event.instance_id})`
     case 'backend.lost':
       return `${event.backend} is gone with ${event.terminal_count} agent${event.terminal_count === 1 ? '' : 's'}: ${cleanLine(event.reason)}`
+    case 'worktree.created':
+      return `${label(event.terminal_id)} has a worktree: ${cleanLine(event.path)}, branch ${cleanLine(event.branch)}`
+    case 'worktree.removed':
+      return `the worktree of ${label(event.terminal_id)} was removed with its branch ${cleanLine(event.branch)}`
+    case 'worktree.kept':
+      return `the worktree of ${label(event.terminal_id)} was kept (${cleanLine(event.detail)}): ${cleanLine(event.path)}, branch ${cleanLine(event.branch)}`
+    case 'worktree.missing':
+      return `the worktree of ${label(event.terminal_id)} is no longer there: ${cleanLine(event.path)}; its branch is ${cleanLine(event.branch)}`
     case 'recovery.finished':
       return `after ${event.took_ms} ms all agents are known again: ${event.adopted} adopted, ${event.lost} lost, ${event.failed} failed`
     default:

@@ -162,6 +162,10 @@ describe('events as sentences', () => {
     lost: 0,
     failed: 0,
     took_ms: 5,
+    path: evil,
+    branch: evil,
+    changed_files: 1,
+    commits_ahead: 1,
   }
 
   test.each(eventTypes)('%s is one clean line', (type) => {

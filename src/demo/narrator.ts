@@ -51,12 +51,16 @@ export class Narrator {
       case 'backend.lost':
       case 'question.opened':
       case 'question.closed':
+      case 'worktree.kept':
+      case 'worktree.missing':
         return formatEvent(event, this.label)
       case 'session.created':
       case 'session.deleted':
       case 'message.queued':
       case 'backend.ready':
       case 'recovery.finished':
+      case 'worktree.created':
+      case 'worktree.removed':
         return undefined
     }
   }

@@ -91,6 +91,33 @@ export type DomainEventBody =
       readonly terminalCount: number
     }
   | {
+      readonly type: 'worktree.created'
+      readonly terminalId: TerminalId
+      readonly path: string
+      readonly branch: string
+    }
+  | {
+      readonly type: 'worktree.removed'
+      readonly terminalId: TerminalId
+      readonly path: string
+      readonly branch: string
+    }
+  | {
+      readonly type: 'worktree.kept'
+      readonly terminalId: TerminalId
+      readonly path: string
+      readonly branch: string
+      readonly changedFiles: number
+      readonly commitsAhead: number
+      readonly detail: string
+    }
+  | {
+      readonly type: 'worktree.missing'
+      readonly terminalId: TerminalId
+      readonly path: string
+      readonly branch: string
+    }
+  | {
       readonly type: 'recovery.finished'
       readonly adopted: number
       readonly lost: number
@@ -116,4 +143,8 @@ export const eventTypes = [
   'backend.ready',
   'backend.lost',
   'recovery.finished',
+  'worktree.created',
+  'worktree.removed',
+  'worktree.kept',
+  'worktree.missing',
 ] as const satisfies readonly DomainEventType[]

@@ -13,6 +13,7 @@ import type { InstanceId, JobId, MessageId, MessageToken, QuestionId, SessionNam
 import type { JobStep } from '../domain/job.ts'
 import { inboxLengthMax } from '../domain/message.ts'
 import type { Terminal } from '../domain/terminal.ts'
+import type { Worktree } from '../domain/worktree.ts'
 import { newTerminal as plainTerminal } from './rows.case.ts'
 import type { NewJob, NewMessage, NewTerminal, Store } from './store.ts'
 
@@ -528,6 +529,51 @@ export function describeStore(name: string, storeCase: StoreCase): void {
         store.questions.insert(newQuestion(questionId('1'), a))
         expectFault(() => store.questions.insert(newQuestion(questionId('1'), b)), 'CONFLICT')
         expectFault(() => store.questions.insert(newQuestion(questionId('2'), terminalId('e'))), 'NOT_FOUND')
+      })
+    })
+
+    describe('worktrees', () => {
+      const worktree: Worktree = {
+        terminalId: a,
+        profileName: 'developer',
+        callerId: b,
+        gitDir: '/srv/project/.git',
+        sourceDir: '/srv/project',
+        path: '/srv/worktrees/a',
+        branch: 'cao-developer-a',
+        baseCommit: '0123',
+        baseBranch: 'main',
+        state: 'planned',
+        notes: ['one'],
+        detail: undefined,
+        createdAtMs: 5,
+      }
+
+      test('come back as they were given, whether or not their terminal is there', () => {
+        const other = { ...worktree, terminalId: b, callerId: undefined, baseBranch: undefined, detail: 'why' }
+        store.worktrees.insert(worktree)
+        store.worktrees.insert(other)
+        expect(store.worktrees.list()).toEqual([worktree, other])
+        expect([store.worktrees.find(a), store.worktrees.find(terminalId('c'))]).toEqual([worktree, undefined])
+      })
+
+      test('change their state, with the reason of that state and the notes that are given', () => {
+        store.worktrees.insert(worktree)
+        store.worktrees.setState(a, 'kept', { detail: 'work' })
+        expect(store.worktrees.find(a)).toEqual({ ...worktree, state: 'kept', detail: 'work' })
+        store.worktrees.setState(a, 'ready', { notes: [] })
+        expect(store.worktrees.find(a)).toEqual({ ...worktree, state: 'ready', notes: [] })
+        store.worktrees.setState(b, 'kept')
+        expect(store.worktrees.list()).toHaveLength(1)
+      })
+
+      test('are gone when they are removed, once', () => {
+        store.worktrees.insert(worktree)
+        expect([store.worktrees.delete(a), store.worktrees.delete(a), store.worktrees.list()]).toEqual([
+          true,
+          false,
+          [],
+        ])
       })
     })
 

@@ -10,6 +10,7 @@ import type { Job, JobResult, JobStep } from '../domain/job.ts'
 import type { Message, MessageKind } from '../domain/message.ts'
 import type { Question } from '../domain/question.ts'
 import type { Binding, Exit, Life, LifeStep, PaneRef, Session, Terminal } from '../domain/terminal.ts'
+import type { Worktree, WorktreeState } from '../domain/worktree.ts'
 
 export type NewTerminal = Omit<Terminal, 'life' | 'pane' | 'exit' | 'lostReason' | 'lastActiveAtMs'>
 export type NewMessage = {
@@ -119,6 +120,22 @@ export interface QuestionRows {
   close(id: QuestionId, atMs: number, answer: string | undefined): boolean
 }
 
+/** One for each terminal that has or had one; their terminals may be gone. Removed ones leave no row. */
+export interface WorktreeRows {
+  insert(worktree: Worktree): void
+  find(id: TerminalId): Worktree | undefined
+  /** Oldest first. */
+  list(): readonly Worktree[]
+  /** Also sets why; notes stay when none are given. Nothing happens where there is no such row. */
+  setState(
+    id: TerminalId,
+    state: WorktreeState,
+    facts?: { readonly detail?: string; readonly notes?: readonly string[] },
+  ): void
+  /** False: there was none. */
+  delete(id: TerminalId): boolean
+}
+
 export interface EventRows {
   /** Appends and returns with its seq. Announce it to listeners only after the transaction. */
   append(body: DomainEventBody, atMs: number): DomainEvent
@@ -150,6 +167,7 @@ export interface Store extends Disposable {
   readonly messages: MessageRows
   readonly jobs: JobRows
   readonly questions: QuestionRows
+  readonly worktrees: WorktreeRows
   readonly events: EventRows
   /** Values of CAO itself (instance facts, last recovery), small JSON texts. */
   getFact(key: string): string | undefined

@@ -7,10 +7,11 @@ import { AppError } from '../../domain/errors.ts'
 import { columnInteger, type Database } from './database.ts'
 import { storeCorrupt } from './faults.ts'
 import { first } from './migrations/001-first.ts'
+import { worktrees } from './migrations/002-worktrees.ts'
 import type { Migration } from './migrations/migration.ts'
 
 /** In order, without gaps; a released one never changes. */
-export const migrations: readonly Migration[] = [first]
+export const migrations: readonly Migration[] = [first, worktrees]
 /** Stands in the file's header: "CAO1" in ASCII. */
 export const applicationId = 0x43414f31
 

@@ -77,7 +77,17 @@ test('works in WAL mode, on strict tables', () => {
   expect(mode).toEqual({ journal_mode: 'wal' })
   const ours = tables.filter((table) => !String(table['name']).startsWith('sqlite_'))
   expect(new Set(ours.map((table) => table['name']))).toEqual(
-    new Set(['event_counter', 'events', 'facts', 'jobs', 'messages', 'questions', 'sessions', 'terminals']),
+    new Set([
+      'event_counter',
+      'events',
+      'facts',
+      'jobs',
+      'messages',
+      'questions',
+      'sessions',
+      'terminals',
+      'worktrees',
+    ]),
   )
   expect(ours.every((table) => table['strict'] === 1)).toBe(true)
 })

@@ -18,6 +18,7 @@ import { createPurge } from './purge.ts'
 import { createQuestionRows } from './questions.ts'
 import { createSessionRows } from './sessions.ts'
 import { createTerminalRows } from './terminals.ts'
+import { createWorktreeRows } from './worktrees.ts'
 
 /** A file up to this size is checked as a whole when it is opened; a larger one tells of damage where it is met. */
 const checkedBytesMax = 32 * 1024 * 1024
@@ -88,6 +89,7 @@ function assemble(database: Database): Store {
     messages: createMessageRows(database),
     jobs: createJobRows(database),
     questions: createQuestionRows(database),
+    worktrees: createWorktreeRows(database),
     events: createEventRows(database),
     ...createFacts(database),
     purge: createPurge(database),
