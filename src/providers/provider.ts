@@ -135,8 +135,8 @@ export interface ScreenReader {
   /** Names that a rule may use. */
   readonly regions: readonly string[]
   readonly rules: readonly ScreenRule[]
-  read(snapshot: Snapshot): ScreenReading
-  explain(snapshot: Snapshot): ScreenExplanation
+  readonly read: (snapshot: Snapshot) => ScreenReading
+  readonly explain: (snapshot: Snapshot) => ScreenExplanation
   /** A reader with these rules over its own: one of the same name takes the other's place. */
   withRules(changes: readonly ScreenRule[]): ScreenReader
 }

@@ -100,6 +100,7 @@ function claimOf(says: Exclude<ScreenWord, WaitingReason>, describe: () => strin
     case 'rate_limited':
     case 'api_error':
       return { kind: 'failed', reason: says, detail: describe() }
+    case 'fresh':
     case 'nothing':
       return undefined
   }

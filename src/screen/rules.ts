@@ -5,9 +5,13 @@
  * those of a person's file (`rule-file.ts`) are the same data. Pure.
  */
 
-/** All that a rule can say. `nothing`: known, but no claim follows, as from a screen that covers what would tell. */
+/**
+ * All that a rule can say. `nothing`: known, but no claim follows, as from a screen that covers what would tell. `fresh`: at
+ * rest before there is a conversation; no claim follows, since what is typed there would not reach ours.
+ */
 export const screenWords = [
   'ready',
+  'fresh',
   'busy',
   'background',
   'retrying',

@@ -1,24 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { trustId } from '../../domain/ids.ts'
-import { type Profile, roleTools } from '../../domain/profile.ts'
+import { blankProfile, type Profile, roleTools } from '../../domain/profile.ts'
 import type { LaunchRequest } from '../provider.ts'
 import { parseBinding, planOpencodeLaunch } from './launch.ts'
 import { planPermissions } from './permissions.ts'
 
 const profile: Profile = {
+  ...blankProfile,
   name: 'reviewer',
   description: 'reads code',
   role: 'reviewer',
-  provider: undefined,
-  model: undefined,
-  permissionMode: undefined,
-  allowedTools: undefined,
-  capabilities: [],
-  tags: [],
   mcpServers: { notes: { command: 'notes-server', args: ['--fast'], env: { KEY: 'v' } } },
-  startupLimitMs: undefined,
   systemPrompt: 'You review.',
-  source: 'built-in',
 }
 
 const request: LaunchRequest = {

@@ -4,6 +4,7 @@
  * and the project's files. Pure.
  */
 import { join } from 'node:path'
+import type { McpServer } from '../../domain/profile.ts'
 import type { Binding } from '../../domain/terminal.ts'
 import { assert } from '../../lib/assert.ts'
 import type { LaunchPlan, LaunchRequest } from '../provider.ts'
@@ -77,19 +78,17 @@ export function planOpencodeLaunch(request: LaunchRequest): LaunchPlan {
   }
 }
 
-type McpEntry = {
-  readonly type: 'local'
-  readonly command: readonly string[]
-  readonly environment: Readonly<Record<string, string>>
-  readonly enabled: true
-  readonly timeout?: number
-}
+type McpEntry = { readonly enabled: true; readonly timeout?: number } & (
+  | {
+      readonly type: 'local'
+      readonly command: readonly string[]
+      readonly environment: Readonly<Record<string, string>>
+    }
+  | { readonly type: 'remote'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
+)
 
 function planMcp({ profile, mcp }: LaunchRequest): Readonly<Record<string, McpEntry>> {
-  const others = Object.entries(profile.mcpServers).map(([name, { command, args, env }]): [string, McpEntry] => [
-    name,
-    { type: 'local', command: [command, ...args], environment: env, enabled: true },
-  ])
+  const others = Object.entries(profile.mcpServers).map(([name, one]): [string, McpEntry] => [name, toMcpEntry(one)])
   const own: McpEntry = {
     type: 'local',
     command: mcp.argv,
@@ -98,6 +97,14 @@ function planMcp({ profile, mcp }: LaunchRequest): Readonly<Record<string, McpEn
     timeout: mcpTimeoutMs,
   }
   return { ...Object.fromEntries(others), ...(mcp.argv.length === 0 ? {} : { [mcpServerName]: own }) }
+}
+
+function toMcpEntry(server: McpServer): McpEntry {
+  const limit = server.timeoutMs === undefined ? {} : { timeout: server.timeoutMs }
+  // It finds out by itself which of the two transports a server speaks.
+  if ('url' in server) return { type: 'remote', url: server.url, headers: server.headers, enabled: true, ...limit }
+  const { command, args, env } = server
+  return { type: 'local', command: [command, ...args], environment: env, enabled: true, ...limit }
 }
 
 /** undefined when `binding` is none of ours. */

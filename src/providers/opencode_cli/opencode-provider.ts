@@ -3,7 +3,7 @@ import { findOnPath } from '../program-path.ts'
 import type { Key, Provider } from '../provider.ts'
 import { planOpencodeAnswer } from './answer-keys.ts'
 import { planOpencodeLaunch } from './launch.ts'
-import { readOpencodeScreen } from './screen.ts'
+import { opencodeScreen } from './screen.ts'
 import { OpencodeSignals } from './signals.ts'
 
 /**
@@ -52,7 +52,8 @@ export function createOpencodeProvider(options: OpencodeProviderOptions): Provid
         hint: 'install it with "npm install -g opencode-ai"',
       }),
     planLaunch: (request) => Promise.resolve(planOpencodeLaunch(request)),
-    readScreen: readOpencodeScreen,
+    readScreen: opencodeScreen.read,
+    screen: opencodeScreen,
     openSignals: (context) => new OpencodeSignals(context),
     planAnswer: planOpencodeAnswer,
   }

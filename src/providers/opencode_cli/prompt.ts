@@ -14,24 +14,20 @@ export type Prompt = {
 
 export const ownAnswerLabel = 'Type your own answer'
 
-const endings: readonly { readonly kind: Prompt['kind']; readonly pattern: RegExp }[] = [
-  { kind: 'permission', pattern: /^ *┃ +Allow once +Allow always +Reject\b/ },
-  { kind: 'always', pattern: /^ *┃ +Confirm +Cancel\b/ },
-  { kind: 'tabs', pattern: /^ *┃ +⇆ tab\b.*\besc dismiss\b/ },
-  { kind: 'question', pattern: /^ *┃ +↑↓ select +enter submit +esc dismiss\b/ },
-]
 /** Lines that hold anything, from the bottom up, among which the last row of a prompt is looked for. */
 const bottomLines = 3
 /** The sidebar begins beside the conversation after blanks; no row of a prompt has so many inside. */
 const sidebarPattern = / {12,}\S.*$/
 
-export function findPrompt(lines: readonly string[]): Prompt | undefined {
+/** The lines that may be the last row of a prompt: those with a bar at the bottom of the screen. A sidebar's end may be among them. */
+export function findEndings(lines: readonly string[]): readonly number[] {
   const bottom = lines.flatMap((line, at) => (line.trim() === '' ? [] : [at])).slice(-bottomLines)
-  for (const at of bottom.toReversed()) {
-    const ending = endings.find(({ pattern }) => pattern.test(lines[at] ?? ''))
-    if (ending !== undefined) return readPrompt(ending.kind, rowsAbove(lines, at))
-  }
-  return undefined
+  return bottom.filter((at) => /^ *┃/.test(lines[at] ?? ''))
+}
+
+/** The prompt whose last row is line `end`. */
+export function readPromptAbove(lines: readonly string[], end: number, kind: Prompt['kind']): Prompt {
+  return readPrompt(kind, rowsAbove(lines, end))
 }
 
 /** Rows of the block above line `end`, without bar and sidebar. A row without a bar ends the block, but for the one above `end`. */
