@@ -17,6 +17,8 @@ import type { Question } from '../domain/question.ts'
 import type { StatusView } from '../domain/status.ts'
 import type { TrailEntry } from '../domain/status-reducer.ts'
 import type { Session, Terminal } from '../domain/terminal.ts'
+import type { ListedProfile } from './profile-files.ts'
+import type { ProfileHit } from './search-profiles.ts'
 
 /** Who asks. A terminal acts only as itself; a person (CLI, browser) may do everything. */
 export type Actor = { readonly kind: 'person' } | { readonly kind: 'terminal'; readonly id: TerminalId }
@@ -133,8 +135,10 @@ export interface App {
   health(): Health
   /** What a person should know of backend and leftovers. Errors: none. */
   examine(waiting: Waiting): Promise<readonly BackendFinding[]>
-  listProfiles(): Promise<readonly Profile[]>
-  /** Errors: PROFILE_UNKNOWN, PROFILE_INVALID. */
+  listProfiles(): Promise<readonly ListedProfile[]>
+  /** Those that suit the words of `query`, the best first; of what cannot be loaded none. */
+  searchProfiles(query: string, limit?: number): Promise<readonly ProfileHit[]>
+  /** For those who look: variables stay names. Errors: PROFILE_UNKNOWN, PROFILE_INVALID. */
   loadProfile(name: string): Promise<Profile>
   listProviders(): Promise<
     readonly { readonly name: string; readonly program: string | undefined; readonly hint: string | undefined }[]

@@ -43,7 +43,12 @@ beforeEach(() => {
   const events = new EventStream(store, log)
   const ladder = new Ladder({ store, clock, log, announce: events.announce })
   scope = new Scope(clock, (_name, error) => expect.unreachable(String(error)))
-  const profiles = createProfileFiles({ builtInDir: join(import.meta.dirname, '../../profiles'), storeDirs: [] })
+  const profiles = createProfileFiles({
+    stores: async () => [
+      { dir: join(import.meta.dirname, '../../profiles'), label: 'built-in', isNested: false, isBuiltIn: true },
+    ],
+    rules: async () => ({ roles: {}, variables: {} }),
+  })
   const context = {
     store,
     clock,

@@ -32,6 +32,7 @@ import { readOutput, readOutputRange } from './output.ts'
 import { answerQuestion, listQuestions } from './questions.ts'
 import { relaunchAll, relaunchTerminal } from './relaunch-terminal.ts'
 import type { RuntimeListeners } from './runtime.ts'
+import { searchProfiles } from './search-profiles.ts'
 import { exitTerminal, pressKey, sendInput } from './send-input.ts'
 import { chooseSessionName, deleteSession, requireSession } from './sessions.ts'
 import { type StartWorker, startWorker } from './start-worker.ts'
@@ -74,7 +75,9 @@ export class LocalApp implements App {
 
   examine: App['examine'] = (waiting) => examine(this.#context, waiting)
   listProfiles: App['listProfiles'] = () => this.#context.profiles.list()
-  loadProfile: App['loadProfile'] = (name) => this.#context.profiles.load(name)
+  searchProfiles: App['searchProfiles'] = async (query, limit) =>
+    searchProfiles(await this.#context.profiles.list(), query, limit)
+  loadProfile: App['loadProfile'] = (name) => this.#context.profiles.inspect(name)
 
   async listProviders(): ReturnType<App['listProviders']> {
     const env = selectClientEnv(this.#context.serverEnv)

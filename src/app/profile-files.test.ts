@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { AppError } from '../domain/errors.ts'
+import type { ProfileRules } from '../domain/profile.ts'
 import { createProfileFiles, profileBytesMax } from './profile-files.ts'
 
 const builtInDir = join(import.meta.dirname, '..', '..', 'profiles')
@@ -18,7 +19,17 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-const open = () => createProfileFiles({ builtInDir, storeDirs: [store, join(dir, 'absent')] })
+/** Stores as those of a home, its settings aside. */
+const open = (rules: ProfileRules = { roles: {}, variables: {} }) =>
+  createProfileFiles({
+    stores: async () => [
+      { dir: store, label: 'local', isNested: false, isBuiltIn: false },
+      { dir: join(dir, 'absent'), label: 'upstream', isNested: false, isBuiltIn: false },
+      { dir: join(dir, 'more'), label: 'custom', isNested: true, isBuiltIn: false },
+      { dir: builtInDir, label: 'built-in', isNested: false, isBuiltIn: true },
+    ],
+    rules: async () => rules,
+  })
 const write = (name: string, text: string) => writeFile(join(store, `${name}.md`), text)
 
 async function refusal(name: string): Promise<{ code: string; message: string }> {
@@ -39,7 +50,8 @@ describe('loading', () => {
       { name: 'developer', role: 'developer', source: 'built-in' },
       { name: 'reviewer', role: 'reviewer', source: 'built-in' },
     ])
-    for (const { systemPrompt } of profiles) {
+    for (const { name } of profiles) {
+      const { systemPrompt } = await open().load(name)
       for (const tool of ['handoff', 'send_message']) expect(systemPrompt).toContain(tool)
     }
   })
@@ -51,7 +63,7 @@ describe('loading', () => {
     expect((await open().list()).find(({ name }) => name === 'developer')?.description).toBe('mine')
   })
 
-  test('every field is read, and those of upstream that CAO does not use are let pass', async () => {
+  test('every field of upstream is read, and those that nobody knows are named', async () => {
     await write(
       'full',
       `\uFEFF---\r\nname: full
@@ -65,10 +77,26 @@ capabilities: [read]
 tags: [a, b]
 provider_init_timeout: 12.5
 mcpServers:
-  docs: { command: npx, args: ["-y", docs], env: { KEY: "1" } }
-  plain: { command: plain }
+  docs: { command: npx, args: ["-y", docs], env: { KEY: "1" }, timeout: 5000 }
+  plain: { type: stdio, command: plain }
+  far: { type: sse, url: "https://mcp.example/sse", headers: { Authorization: x } }
+skills: ["ads-*"]
+engine: kas
+prompt: file://prompt.md
+native_agent: mine
+container: { path_maps: [{ host: /srv, guest: /mnt }] }
+claudeConfig: { effort: high, fallback_model: sonnet }
+codexProfile: fast
 codexConfig: { anything: [1, 2] }
+hermesProfile: h
+grokNativeWorkflows: true
+tools: ["*"]
+toolAliases: { a: b }
+toolsSettings: { x: { y: 1 } }
+resources: ["file://README.md"]
+useLegacyMcpJson: false
 hooks:
+colour: red
 ---
   The prompt.
 
@@ -87,10 +115,31 @@ More of it.
       capabilities: ['read'],
       tags: ['a', 'b'],
       mcpServers: {
-        docs: { command: 'npx', args: ['-y', 'docs'], env: { KEY: '1' } },
+        docs: { command: 'npx', args: ['-y', 'docs'], env: { KEY: '1' }, timeoutMs: 5_000 },
         plain: { command: 'plain', args: [], env: {} },
+        far: { url: 'https://mcp.example/sse', transport: 'sse', headers: { Authorization: 'x' } },
       },
+      skills: ['ads-*'],
       startupLimitMs: 12_500,
+      roleTools: ['@builtin', 'fs_read', 'fs_list', '@cao-mcp-server'],
+      extras: {
+        engine: 'kas',
+        prompt: 'file://prompt.md',
+        native_agent: 'mine',
+        container: { pathMaps: [{ host: '/srv', guest: '/mnt' }] },
+        claudeConfig: { effort: 'high', fallbackModel: 'sonnet' },
+        codexProfile: 'fast',
+        codexConfig: { anything: [1, 2] },
+        hermesProfile: 'h',
+        grokNativeWorkflows: true,
+        tools: ['*'],
+        toolAliases: { a: 'b' },
+        toolsSettings: { x: { y: 1 } },
+        resources: ['file://README.md'],
+        useLegacyMcpJson: false,
+      },
+      unknownFields: ['colour'],
+      unresolvedVariables: [],
       systemPrompt: 'The prompt.\n\n---\nMore of it.',
       source: join(store, 'full.md'),
     })
@@ -147,7 +196,21 @@ describe('refusing', () => {
       '---\nprovider_init_timeout: 0\n---\n',
       'the field provider_init_timeout must be a number of seconds',
     ],
-    ['a server by URL', '---\nmcpServers: {a: {url: x}}\n---\n', 'the field mcpServers.a.command must be the program'],
+    [
+      'a server of nothing',
+      '---\nmcpServers: {a: {args: []}}\n---\n',
+      'the field mcpServers.a.command must be the program',
+    ],
+    ['a server by a file', '---\nmcpServers: {a: {url: "file:///x"}}\n---\n', 'the field mcpServers.a.url must begin'],
+    ['a server twice', '---\nmcpServers: {a: {url: "https://x", command: x}}\n---\n', 'must have a command or a url'],
+    ['a tag of two words', '---\ntags: ["a b"]\n---\n', 'the field tags must have items that match'],
+    ['an odd claudeConfig', '---\nclaudeConfig: {speed: 1}\n---\n', 'the field claudeConfig.speed is not known there'],
+    [
+      'half a path map',
+      '---\ncontainer: {path_maps: [{host: x}]}\n---\n',
+      'container.path_maps[0].guest must be a text',
+    ],
+    ['a flag as text', '---\ngrokNativeWorkflows: maybe\n---\n', 'must be true or false'],
     [
       'a number in env',
       '---\nmcpServers: {a: {command: x, env: {N: 1}}}\n---\n',
@@ -181,9 +244,84 @@ describe('refusing', () => {
       expect(await refusal('closed')).toMatchObject({ message: expect.stringMatching(/EACCES/) })
   })
 
-  test('a file with a fault does not hide the others from the list', async () => {
+  test('a file with a fault is listed with it and hides no other', async () => {
     await write('bad', 'no front matter')
     await write('good', '---\nname: good\n---\n')
-    expect((await open().list()).map(({ name }) => name)).toEqual(['code_supervisor', 'developer', 'good', 'reviewer'])
+    await symlink(join(dir, 'nowhere'), join(store, 'dangling.md'))
+    await writeFile(join(store, 'latin.md'), Buffer.from('---\nname: latin\n---\ncaf\u00e9', 'latin1'))
+    const listed = (await open().list()).map(({ name, fault }) => [name, fault?.replaceAll(dir, 'DIR')])
+    expect(listed).toEqual([
+      ['bad', expect.stringMatching(/^the profile DIR\/agent-store\/bad.md, line 1, can not be used: it must begin/)],
+      ['code_supervisor', undefined],
+      ['dangling', expect.stringMatching(/^no profile is called dangling/)],
+      ['developer', undefined],
+      ['good', undefined],
+      ['latin', 'DIR/agent-store/latin.md is not UTF-8: save it in that encoding'],
+      ['reviewer', undefined],
+    ])
+  })
+})
+
+describe('variables', () => {
+  const rules = { roles: {}, variables: { KEY: 'a: b # "c"', MODEL: 'opus', LIMIT: '90' } }
+  const text = `---
+name: p
+model: \${MODEL}
+provider_init_timeout: \${LIMIT}
+mcpServers: { docs: { command: \${HOME_OF_TOOLS}/docs, args: [--key, \${KEY}], env: { KEY: \${KEY} } } }
+---
+Say \${MODEL}, not $MODEL.
+`
+
+  test('stand wherever a value may, and what one holds is never read as YAML', async () => {
+    await write('p', text)
+    expect(await open(rules).load('p')).toMatchObject({
+      model: 'opus',
+      startupLimitMs: 90_000,
+      mcpServers: {
+        docs: { command: '\${HOME_OF_TOOLS}/docs', args: ['--key', 'a: b # "c"'], env: { KEY: 'a: b # "c"' } },
+      },
+      systemPrompt: 'Say opus, not $MODEL.',
+      unresolvedVariables: ['HOME_OF_TOOLS'],
+    })
+  })
+
+  test('are only named to somebody who looks at the profile', async () => {
+    await write('p', text)
+    expect(await open(rules).inspect('p')).toMatchObject({
+      model: '\${MODEL}',
+      startupLimitMs: 90_000,
+      mcpServers: { docs: { args: ['--key', '\${KEY}'] } },
+      systemPrompt: 'Say \${MODEL}, not $MODEL.',
+    })
+  })
+})
+
+describe('stores', () => {
+  test('a role of the settings is one like ours, but can not replace one of ours', async () => {
+    await write('p', '---\nrole: analyst\n---\n')
+    await write('q', '---\nrole: reviewer\n---\n')
+    const rules = { roles: { analyst: ['fs_read'], reviewer: ['*'] }, variables: {} }
+    expect((await open(rules).load('p')).roleTools).toEqual(['fs_read'])
+    expect((await open(rules).load('q')).roleTools).toContain('fs_list')
+    await write('p', '---\nrole: toString\n---\n')
+    expect((await refusal('p')).message).toContain('must be one of developer, reviewer, supervisor, or left out')
+  })
+
+  test('where several have a name the first wins, and the list names the others', async () => {
+    await mkdir(join(dir, 'more', 'developer'), { recursive: true })
+    await writeFile(join(dir, 'more', 'developer', 'agent.md'), '---\nname: developer\n---\n')
+    await mkdir(join(dir, 'more', 'nested'))
+    await writeFile(join(dir, 'more', 'nested', 'agent.md'), '---\nname: nested\n---\nHello.\n')
+    await mkdir(join(dir, 'more', 'empty'))
+    await write('reviewer', '---\nname: reviewer\n---\n')
+    const listed = (await open().list()).map(({ name, source, duplicatedIn }) => [name, source, duplicatedIn])
+    expect(listed).toEqual([
+      ['code_supervisor', 'built-in', []],
+      ['developer', 'custom', ['built-in']],
+      ['nested', 'custom', []],
+      ['reviewer', 'local', ['built-in']],
+    ])
+    expect((await open().load('nested')).systemPrompt).toBe('Hello.')
   })
 })

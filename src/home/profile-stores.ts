@@ -98,7 +98,9 @@ function rolesOf(settings: Json): RoleTable {
   const roles = recordOf(recordOf(settings['agents'])['roles'] ?? settings['roles'])
   const isList = (value: unknown): value is readonly string[] =>
     Array.isArray(value) && value.every((item) => typeof item === 'string')
-  return Object.fromEntries(Object.entries(roles).filter((entry): entry is [string, readonly string[]] => isList(entry[1])))
+  return Object.fromEntries(
+    Object.entries(roles).filter((entry): entry is [string, readonly string[]] => isList(entry[1])),
+  )
 }
 
 function recordOf(value: unknown): Json {

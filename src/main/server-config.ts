@@ -14,7 +14,8 @@ export type ServerConfig = {
   /** Somebody named the port; the default one may be missing. */
   readonly isPortChosen: boolean
   readonly isAuthOff: boolean
-  readonly profileStoreDirs: readonly string[]
+  /** HOME, for the folders that other programs have there. */
+  readonly userHome: string
   readonly skillStoreDirs: readonly string[]
   readonly tempDir: string
   readonly runtimeDir: string | undefined
@@ -47,7 +48,7 @@ export async function readServerConfig(
     options,
     isPortChosen: findOption('server.port', sources).source !== 'default',
     isAuthOff: flags.noAuth === true,
-    profileStoreDirs: [layout.agentStoreDir, upstream.agentStoreDir, ...options['agents.extra_dirs']],
+    userHome,
     skillStoreDirs: [layout.skillsDir, upstream.skillsDir, ...options['skills.extra_dirs']],
     tempDir: tmpdir(),
     runtimeDir: env['XDG_RUNTIME_DIR'],

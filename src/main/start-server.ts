@@ -11,9 +11,10 @@ import { startApp } from '../app/create-app.ts'
 import { createProfileFiles } from '../app/profile-files.ts'
 import { systemClock } from '../async/clock-system.ts'
 import { AppError } from '../domain/errors.ts'
+import { createProfileStores, type ProfilePlaces } from '../home/profile-stores.ts'
 import { createJsonLog, type Log, type LogLevel } from '../lib/log.ts'
 import { version } from '../lib/version.ts'
-import type { ServerFile } from '../protocol/home.ts'
+import { type ServerFile, upstreamHome } from '../protocol/home.ts'
 import { protocolVersion } from '../protocol/version.ts'
 import { ProviderRegistry } from '../providers/registry.ts'
 import { createHttpApp } from '../server/http-app.ts'
@@ -58,7 +59,7 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
       store,
       backend,
       providers: new ProviderRegistry(createProviders(root)),
-      profiles: createProfileFiles({ builtInDir: join(root, 'profiles'), storeDirs: config.profileStoreDirs }),
+      profiles: createProfileFiles(createProfileStores(profilePlaces(config, root))),
       layout,
       socketPath,
       serverEnv: config.env,
@@ -89,6 +90,13 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
   stack.defer(() => log.write('info', 'server stopping'))
   const owned = stack.move()
   return { file, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+function profilePlaces({ layout, options, userHome }: ServerConfig, root: string): ProfilePlaces {
+  const { agentStoreDir, settingsFile, envFile } = layout
+  const extraDirs = options['agents.extra_dirs']
+  const builtInDir = join(root, 'profiles')
+  return { agentStoreDir, settingsFile, envFile, extraDirs, builtInDir, userHome, upstreamHome: upstreamHome(userHome) }
 }
 
 function makeDirectories({ layout }: ServerConfig): void {

@@ -1,51 +1,65 @@
 /** Agent profiles and providers on the wire. */
 import { z } from 'zod'
-import type { Profile } from '../domain/profile.ts'
+import type { McpServer, Profile } from '../domain/profile.ts'
 
-export const profileSummarySchema = z.object({
-  name: z.string(),
-  source: z.string(),
-  loadable: z.boolean(),
-  description: z.string(),
-  capabilities: z.array(z.string()),
-  tags: z.array(z.string()),
-  role: z.string().nullable(),
-  duplicated_in: z.array(z.string()),
-  provider: z.string().nullable(),
-})
+export const profileSummarySchema = z
+  .object({
+    name: z.string(),
+    source: z.string(),
+    loadable: z.boolean(),
+    description: z.string(),
+    capabilities: z.array(z.string()),
+    tags: z.array(z.string()),
+    role: z.string().nullable(),
+    duplicated_in: z.array(z.string()),
+    provider: z.string().nullable(),
+    /** Why it can not be loaded. */
+    error: z.string().nullable(),
+  })
+  .meta({ id: 'ProfileSummary' })
 export type ProfileSummaryBody = z.infer<typeof profileSummarySchema>
 
-export const providerSchema = z.object({
-  name: z.string(),
-  /** Absolute path of its program; null when it was not found. */
-  binary: z.string().nullable(),
-  installed: z.boolean(),
-  /** How to get it, when it is missing. */
-  hint: z.string().nullable(),
-})
+export const providerSchema = z
+  .object({
+    name: z.string(),
+    /** Absolute path of its program; null when it was not found. */
+    binary: z.string().nullable(),
+    installed: z.boolean(),
+    /** How to get it, when it is missing. */
+    hint: z.string().nullable(),
+  })
+  .meta({ id: 'Provider' })
 export type ProviderBody = z.infer<typeof providerSchema>
 /** The parsed profile in upstream's spelling; absent fields are left out. */
-export type ProfileBody = Readonly<Record<string, unknown>> & { readonly name: string }
+export const profileSchema = z.looseObject({ name: z.string() }).meta({ id: 'Profile' })
+export type ProfileBody = z.infer<typeof profileSchema>
 
-export function toProfileSummary(profile: Profile): ProfileSummaryBody {
+/** What the list tells of a profile. */
+export type ProfileSummary = Pick<Profile, 'name' | 'source' | 'description' | 'capabilities' | 'tags'> & {
+  readonly role: string | undefined
+  readonly provider: string | undefined
+  readonly fault: string | undefined
+  readonly duplicatedIn: readonly string[]
+}
+
+export function toProfileSummary(profile: ProfileSummary): ProfileSummaryBody {
   return {
     name: profile.name,
     source: profile.source,
-    loadable: true,
+    loadable: profile.fault === undefined,
     description: profile.description,
     capabilities: [...profile.capabilities],
     tags: [...profile.tags],
     role: profile.role ?? null,
-    duplicated_in: [],
+    duplicated_in: [...profile.duplicatedIn],
     provider: profile.provider ?? null,
+    error: profile.fault ?? null,
   }
 }
 
 /** Values of environment variables of MCP servers may be secrets: they are not shown. */
 export function toProfileBody(profile: Profile): ProfileBody {
-  const servers = Object.entries(profile.mcpServers).map(
-    ([name, server]) => [name, { command: server.command, args: server.args, env: Object.keys(server.env) }] as const,
-  )
+  const servers = Object.entries(profile.mcpServers).map(([name, server]) => [name, toServerBody(server)] as const)
   const fields = {
     description: profile.description,
     role: profile.role,
@@ -63,6 +77,14 @@ export function toProfileBody(profile: Profile): ProfileBody {
     name: profile.name,
     ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
   }
+}
+
+function toServerBody(server: McpServer): Readonly<Record<string, unknown>> {
+  const timeout = server.timeoutMs === undefined ? {} : { timeout: server.timeoutMs }
+  if ('url' in server) {
+    return { type: server.transport, url: server.url, headers: Object.keys(server.headers), ...timeout }
+  }
+  return { command: server.command, args: server.args, env: Object.keys(server.env), ...timeout }
 }
 
 export function toProviderBody(provider: {

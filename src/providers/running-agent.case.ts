@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path'
 import { systemClock } from '../async/clock-system.ts'
 import type { BackendTerminal, TerminalBackend } from '../backend/backend.ts'
 import { type MessageToken, makeTerminalId, parseSessionName } from '../domain/ids.ts'
-import type { Profile } from '../domain/profile.ts'
+import { blankProfile, type Profile } from '../domain/profile.ts'
 import type { QuestionText, TurnOutcome } from '../domain/status.ts'
 import type { Binding, Exit } from '../domain/terminal.ts'
 import { silentLog } from '../lib/log.ts'
@@ -23,21 +23,7 @@ const pollGapMs = 30
 /** A program that has just drawn a dialog may not listen yet. */
 const answerAgainMs = 1_500
 
-const profile: Profile = {
-  name: 'conformance',
-  description: 'the conformance suite',
-  role: undefined,
-  provider: undefined,
-  model: undefined,
-  permissionMode: undefined,
-  allowedTools: undefined,
-  capabilities: [],
-  tags: [],
-  mcpServers: {},
-  startupLimitMs: undefined,
-  systemPrompt: '',
-  source: 'built-in',
-}
+const profile: Profile = { ...blankProfile, name: 'conformance', description: 'the conformance suite' }
 
 export type RunOptions = {
   readonly provider: Provider

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { trustId } from '../../domain/ids.ts'
-import { type Profile, roleTools } from '../../domain/profile.ts'
+import { blankProfile, type Profile, roleTools } from '../../domain/profile.ts'
 import type { LaunchPlan, LaunchRequest } from '../provider.ts'
 import { parseBinding, planClaudeLaunch } from './launch.ts'
 import { planPermissions } from './permissions.ts'
@@ -12,19 +12,13 @@ const home = mkdtempSync(join(tmpdir(), 'cao-claude-launch-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
 const profile: Profile = {
+  ...blankProfile,
   name: 'reviewer',
   description: 'reads code',
   role: 'reviewer',
-  provider: undefined,
-  model: undefined,
   permissionMode: 'ask',
-  allowedTools: undefined,
-  capabilities: [],
-  tags: [],
   mcpServers: { notes: { command: 'notes-server', args: ['--fast'], env: { KEY: 'v' } } },
-  startupLimitMs: undefined,
   systemPrompt: 'You review.',
-  source: 'built-in',
 }
 const id = 'ffffffff-ffff-4fff-bfff-ffffffffffff'
 const request: LaunchRequest = {

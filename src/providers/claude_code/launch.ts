@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { McpServer } from '../../domain/profile.ts'
 import type { Binding } from '../../domain/terminal.ts'
 import { fieldsOf, parseFields, textOf } from '../fields.ts'
 import type { LaunchPlan, LaunchRequest } from '../provider.ts'
@@ -99,12 +100,19 @@ function formatSettings(hookArgv: readonly string[]): string {
 }
 
 function formatMcpConfig({ profile, mcp }: LaunchRequest): string {
-  const others = Object.entries(profile.mcpServers).map(([name, server]) => [name, { type: 'stdio', ...server }])
+  const others = Object.entries(profile.mcpServers).map(([name, server]) => [name, toMcpEntry(server)])
   const [command = '', ...args] = mcp.argv
   // Tools of other servers are only named to the model, which must look them up before it can call them.
   const own = { type: 'stdio', command, args, env: mcp.env, alwaysLoad: true, timeout: mcpTimeoutMs }
   const mcpServers = { ...Object.fromEntries(others), ...(command === '' ? {} : { [mcpServerName]: own }) }
   return JSON.stringify({ mcpServers }, undefined, 2)
+}
+
+function toMcpEntry({ timeoutMs, ...server }: McpServer): Readonly<Record<string, unknown>> {
+  const limit = timeoutMs === undefined ? {} : { timeout: timeoutMs }
+  if (!('url' in server)) return { type: 'stdio', ...server, ...limit }
+  const { url, transport, headers } = server
+  return { type: transport, url, headers, ...limit }
 }
 
 /** A random UUID, version 4. Source: RFC 9562 section 5.4. */

@@ -1,24 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { TerminalId } from '../../domain/ids.ts'
+import { blankProfile } from '../../domain/profile.ts'
 import type { LaunchRequest } from '../provider.ts'
 import { planScriptedLaunch } from './launch.ts'
 
 const request: LaunchRequest = {
   terminalId: '1a2b3c4d' as TerminalId,
   profile: {
+    ...blankProfile,
     name: 'developer',
-    description: '',
     role: 'developer',
-    provider: undefined,
-    model: undefined,
-    permissionMode: undefined,
-    allowedTools: undefined,
-    capabilities: [],
-    tags: [],
     mcpServers: { docs: { command: '/opt/docs', args: [], env: {} } },
-    startupLimitMs: undefined,
-    systemPrompt: '',
-    source: 'built-in',
   },
   systemPrompt: 'Be kind.\n```playbook\nreply by the book\n```\nEnd.',
   allowedTools: undefined,
