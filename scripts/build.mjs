@@ -25,6 +25,7 @@ import { withSetupLock } from './setup/lock.mjs'
 const programs = ['cao', 'cao-server', 'cao-mcp-server', 'scripted-agent', 'scripted-model', 'demo', 'chaos']
 const migrationsFolder = join(root, 'src', 'store', 'sqlite', 'migrations')
 const stampFile = join(distFolder, '.stamp')
+const licencesFile = 'third-party-licences.txt'
 const oldChunkMs = 24 * 3600_000
 
 export const bundleStep = {
@@ -71,7 +72,8 @@ async function bundle() {
 async function runEsbuild(built, outdir) {
   const esbuild = await import('esbuild')
   try {
-    await esbuild.build({
+    const { metafile } = await esbuild.build({
+      metafile: true,
       absWorkingDir: root,
       entryPoints: Object.fromEntries(built.map((name) => [`${name}.main`, `src/main/${name}.ts`])),
       outdir,
@@ -90,6 +92,7 @@ async function runEsbuild(built, outdir) {
         js: "import { createRequire as __createRequire } from 'node:module'\nconst require = __createRequire(import.meta.url)",
       },
     })
+    writeFileSync(join(outdir, licencesFile), licencesOf(Object.keys(metafile.inputs)))
   } catch (error) {
     const messages = await esbuild.formatMessages(error.errors ?? [], {
       kind: 'error',
@@ -101,6 +104,20 @@ async function runEsbuild(built, outdir) {
   } finally {
     await esbuild.stop()
   }
+}
+
+/** Their licences ask that they go along with what is bundled. */
+function licencesOf(inputs) {
+  const packages = new Set(inputs.flatMap((path) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []))
+  return [...packages]
+    .toSorted()
+    .map((folder) => {
+      const { name, version, license } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+      const files = readdirSync(join(root, folder)).filter((file) => /^licen[cs]e/i.test(file))
+      const texts = files.map((file) => readFileSync(join(root, folder, file), 'utf8').trim())
+      return `${name} ${version} (${license})\n\n${texts.join('\n\n')}\n`
+    })
+    .join(`\n${'-'.repeat(80)}\n\n`)
 }
 
 function entryText(name) {
@@ -123,6 +140,7 @@ function install(aside, built) {
     renameSync(join(aside, `${name}.main.mjs`), join(distFolder, `${name}.main.mjs`))
     renameSync(join(aside, `${name}.mjs`), join(distFolder, `${name}.mjs`))
   }
+  writeFileSync(join(distFolder, '.npmignore'), packedOnly([...chunks, ...entries]))
   const now = Date.now()
   for (const name of readdirSync(distFolder)) {
     const path = join(distFolder, name)
@@ -130,6 +148,12 @@ function install(aside, built) {
   }
   dropOldCode(join(distFolder, 'compile-cache'))
   rmSync(aside, { recursive: true, force: true })
+}
+
+/** What of dist/ belongs into the package: this build, without what only a checkout runs. */
+function packedOnly(names) {
+  const packed = names.filter((name) => !name.startsWith('chaos.') && name !== 'chaos.mjs')
+  return `${['*', ...packed.map((name) => `!${name}`)].join('\n')}\n`
 }
 
 /** Compiled code of builds that are gone: nothing else ever empties Node's compile cache. */

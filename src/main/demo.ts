@@ -1,6 +1,7 @@
 /** The demo as a program: gives it the process it runs in. `npm run demo` and `cao demo` start it. */
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { systemClock } from '../async/clock-system.ts'
 import { demoUsage, parseDemoOptions, type RealCli } from '../demo/demo-options.ts'
@@ -17,10 +18,18 @@ const programs: Readonly<Record<RealCli, Program>> = {
   claude_code: { name: 'claude', title: 'Claude Code', npm: claudePackage },
 }
 
-/** Into a folder of the checkout's own cache, so that the second run finds it. */
+/** The cache of the checkout; a package lies where nothing may be written: the user's. */
+function cacheFolder(): string {
+  const root = findRoot()
+  if (existsSync(join(root, 'scripts'))) return join(root, '.cache')
+  const { XDG_CACHE_HOME = '' } = process.env
+  return join(XDG_CACHE_HOME === '' ? join(homedir(), '.cache') : XDG_CACHE_HOME, 'cao')
+}
+
+/** Into a folder of its own in the cache, so that the second run finds it. */
 async function install(cli: RealCli, tell: (line: string) => void, signal: AbortSignal): Promise<string> {
   const program = programs[cli]
-  const dir = join(findRoot(), '.cache', 'clis', `${program.name}-${program.npm.version}`)
+  const dir = join(cacheFolder(), 'clis', `${program.name}-${program.npm.version}`)
   if (!existsSync(programIn(dir, program.npm))) {
     tell(`installing ${program.title} ${program.npm.version} from npm into ${dir} …`)
   }
