@@ -39,7 +39,7 @@ export function workCalls({ get, post, slowPost }: Verbs) {
     },
     cancelJob: (id: string, how?: CallOptions) => slowPost<JobBody>(paths.cancelJob(id), {}, how),
     runStep: (params: RunStepParams, how?: CallOptions) => {
-      const timeoutMs = how?.timeoutMs ?? (params.timeout ?? stepTimeoutDefaultS) * 1_000 + slowTimeoutMs
+      const timeoutMs = how?.timeoutMs ?? Number(params.timeout ?? stepTimeoutDefaultS) * 1_000 + slowTimeoutMs
       return post<StepBody>(paths.runStep(), { body: params }, { signal: how?.signal, timeoutMs })
     },
   }

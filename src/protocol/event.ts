@@ -2,7 +2,9 @@
  * Events on the wire: the domain's union with snake_case names and ISO times, mapped by one rule in type and
  * value, so that a new event needs nothing here.
  */
-import type { DomainEvent } from '../domain/events.ts'
+import { z } from 'zod'
+import { type DomainEvent, eventTypes } from '../domain/events.ts'
+import { numberField, timeField } from './fields.ts'
 
 type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
   ? Head extends Lowercase<Head>
@@ -21,13 +23,30 @@ type WireFields<E> = { readonly [K in Exclude<keyof E, 'atMs'> & string as Snake
 type WireEvent<E> = E extends DomainEvent ? WireFields<E> & { readonly at: string } : never
 
 export type EventBody = WireEvent<DomainEvent>
-export type EventHistoryBody = {
-  readonly events: readonly EventBody[]
-  /** True when events before the first one here were trimmed. */
-  readonly gap: boolean
-  readonly last_seq: number
-}
 export const eventHistoryLimitMax = 500
+
+const seqField = numberField(z.number().int().min(0))
+export const streamQuery = z.object({ after: seqField.optional() })
+export const historyQuery = z.object({
+  after: seqField.optional(),
+  limit: numberField(z.number().int().min(1).max(eventHistoryLimitMax)).default(100),
+})
+
+/** What every event has; the other fields are told by its type (`domain/events.ts`). */
+export const eventSchema = z
+  .looseObject({ type: z.enum(eventTypes), seq: z.number().int(), at: timeField })
+  .meta({ id: 'Event' })
+export const eventHistorySchema = z
+  .object({
+    events: z.array(eventSchema),
+    /** True when events before the first one here were trimmed. */
+    gap: z.boolean(),
+    last_seq: z.number().int(),
+  })
+  .meta({ id: 'EventHistory' })
+export type EventHistoryBody = Omit<z.infer<typeof eventHistorySchema>, 'events'> & {
+  readonly events: readonly EventBody[]
+}
 
 /** Names of SSE frames that are not events themselves. */
 export type StreamFrame =

@@ -2,98 +2,114 @@
 import { z } from 'zod'
 import { isJobOpen, type Job, jobStates } from '../domain/job.ts'
 import {
+  envField,
+  flagField,
   listField,
   messageField,
+  nameField,
+  nameLengthMax,
   numberField,
-  optionalText,
+  optional,
+  optionalName,
+  optionalPath,
   terminalIdField,
   timeField,
   toTime,
   toTimeOrNull,
+  wholeEnvField,
 } from './fields.ts'
 import { jobTimeoutMaxS, jobWaitMaxS, stepTimeoutDefaultS } from './version.ts'
 
-const timeoutField = z.number().positive().max(jobTimeoutMaxS)
+/** How long the work may take. Units: s. */
+const timeoutField = numberField(z.number().positive().max(jobTimeoutMaxS))
+/** The asker's own key: asking again with it finds the same job. */
+const requestKeyField = optional(z.string().max(nameLengthMax))
 
-export const jobSchema = z.object({
-  id: z.string(),
-  kind: z.enum(['handoff', 'assign', 'step']),
-  caller_id: z.string().nullable(),
-  /** The worker; null before it exists. */
-  terminal_id: z.string().nullable(),
-  agent_profile: z.string(),
-  message: z.string(),
-  request_key: z.string().nullable(),
-  message_id: z.number().nullable(),
-  state: z.enum(jobStates),
-  is_open: z.boolean(),
-  /** The exact answer; null when there is none (yet). */
-  output: z.string().nullable(),
-  /** Why it failed, in a sentence. */
-  failure: z.string().nullable(),
-  /** Where the answer was read. */
-  source: z.string().nullable(),
-  teardown: z.boolean(),
-  deadline_at: timeField,
-  created_at: timeField,
-  ended_at: timeField.nullable(),
-})
+export const jobSchema = z
+  .object({
+    id: z.string(),
+    kind: z.enum(['handoff', 'assign', 'step']),
+    caller_id: z.string().nullable(),
+    /** The worker; null before it exists. */
+    terminal_id: z.string().nullable(),
+    agent_profile: z.string(),
+    message: z.string(),
+    request_key: z.string().nullable(),
+    message_id: z.number().nullable(),
+    state: z.enum(jobStates),
+    is_open: z.boolean(),
+    /** The exact answer; null when there is none (yet). */
+    output: z.string().nullable(),
+    /** Why it failed, in a sentence. */
+    failure: z.string().nullable(),
+    /** Where the answer was read. */
+    source: z.string().nullable(),
+    teardown: z.boolean(),
+    deadline_at: timeField,
+    created_at: timeField,
+    ended_at: timeField.nullable(),
+  })
+  .meta({ id: 'Job' })
 export type JobBody = z.infer<typeof jobSchema>
 
 export const startJobBody = z.object({
   kind: z.enum(['handoff', 'assign']),
-  agent_profile: z.string().min(1),
+  agent_profile: nameField,
   message: messageField,
-  provider: optionalText,
-  session_name: optionalText,
-  working_directory: optionalText,
+  provider: optionalName,
+  session_name: optionalName,
+  working_directory: optionalPath,
   allowed_tools: listField.nullish(),
-  model: optionalText,
-  engine: optionalText,
-  use_worktree: z.boolean().nullish(),
-  caller_id: optionalText.pipe(terminalIdField.optional()),
-  /** The asker's own key: asking again with it finds the same job. */
-  request_key: optionalText.pipe(z.string().max(128).optional()),
-  /** Units: s. */
+  model: optionalName,
+  engine: optionalName,
+  use_worktree: flagField.nullish(),
+  caller_id: optional(terminalIdField),
+  request_key: requestKeyField,
   timeout: timeoutField.nullish(),
-  teardown: z.boolean().nullish(),
-  reuse_terminal_id: optionalText.pipe(terminalIdField.optional()),
-  client_env: z.record(z.string(), z.string()).nullish(),
+  /** Ends the worker with its job. Default: true for a handoff to a new worker. */
+  teardown: flagField.nullish(),
+  reuse_terminal_id: optional(terminalIdField),
+  client_env: wholeEnvField.nullish(),
 })
 export type StartJobParams = z.input<typeof startJobBody>
 
 export const waitJobQuery = z.object({
-  wait_s: numberField.pipe(z.number().min(0).max(jobWaitMaxS)).default(0),
+  /** How long to wait for the end before answering with what is known. Units: s. */
+  wait_s: numberField(z.number().min(0).max(jobWaitMaxS)).default(0),
 })
 
 export const runStepBody = z.object({
-  provider: optionalText,
-  agent: z.string().min(1),
+  provider: optionalName,
+  agent: nameField,
   prompt: messageField,
-  session_name: optionalText,
-  reuse_terminal_id: optionalText.pipe(terminalIdField.optional()),
-  teardown: z.boolean().default(true),
-  /** Units: s. */
+  session_name: optionalName,
+  reuse_terminal_id: optional(terminalIdField),
+  teardown: flagField.default(true),
   timeout: timeoutField.default(stepTimeoutDefaultS),
-  working_directory: optionalText,
-  caller_id: optionalText.pipe(terminalIdField.optional()),
+  working_directory: optionalPath,
+  caller_id: optional(terminalIdField),
   allowed_tools: listField.nullish(),
-  use_worktree: z.boolean().nullish(),
-  env_vars: z.record(z.string(), z.string()).nullish(),
-  model: optionalText,
-  engine: optionalText,
-  recovery: z.string().nullish(),
+  use_worktree: flagField.nullish(),
+  env_vars: envField.nullish(),
+  model: optionalName,
+  engine: optionalName,
+  recovery: optionalName,
   /** Ours, as for jobs. */
-  request_key: optionalText.pipe(z.string().max(128).optional()),
+  request_key: requestKeyField,
 })
 export type RunStepParams = z.input<typeof runStepBody>
-export type StepBody = {
-  readonly terminal_id: string | null
-  readonly last_message: string
-  readonly status: 'completed'
-  readonly replayed: boolean
-  readonly job_id: string
-}
+
+export const stepSchema = z
+  .object({
+    terminal_id: terminalIdField.nullable(),
+    last_message: z.string(),
+    status: z.literal('completed'),
+    /** True: the step had ended before, and this is its answer again. */
+    replayed: z.boolean(),
+    job_id: z.string(),
+  })
+  .meta({ id: 'Step' })
+export type StepBody = z.infer<typeof stepSchema>
 
 export function toJobBody(job: Job): JobBody {
   return {

@@ -2,28 +2,30 @@
 import { z } from 'zod'
 import { deliveryStates, toMessageStatus } from '../domain/delivery.ts'
 import { type Message, messageKinds, orchestrationTypes } from '../domain/message.ts'
-import { messageField, numberField, optionalText, senderField, timeField, toTime } from './fields.ts'
+import { messageField, numberField, optional, senderField, timeField, toTime } from './fields.ts'
 import { inputWaitMaxS } from './version.ts'
 
 const messageStatuses = ['pending', 'delivered', 'failed'] as const
 export const inboxLimitDefault = 10
 export const inboxLimitMax = 100
 
-export const messageSchema = z.object({
-  id: z.number(),
-  sender_id: z.string(),
-  receiver_id: z.string(),
-  message: z.string(),
-  orchestration_type: z.enum(messageKinds),
-  status: z.enum(messageStatuses),
-  created_at: timeField,
-  // Ours.
-  state: z.enum(deliveryStates),
-  detail: z.string().nullable(),
-  attempts: z.number(),
-  job_id: z.string().nullable(),
-  updated_at: timeField,
-})
+export const messageSchema = z
+  .object({
+    id: z.number().int(),
+    sender_id: z.string(),
+    receiver_id: z.string(),
+    message: z.string(),
+    orchestration_type: z.enum(messageKinds),
+    status: z.enum(messageStatuses),
+    created_at: timeField,
+    // Ours.
+    state: z.enum(deliveryStates),
+    detail: z.string().nullable(),
+    attempts: z.number().int(),
+    job_id: z.string().nullable(),
+    updated_at: timeField,
+  })
+  .meta({ id: 'Message' })
 export type MessageBody = z.infer<typeof messageSchema>
 
 /** Of `POST …/inbox/messages`; parameters stand in the query (upstream) or in a JSON body. */
@@ -31,32 +33,27 @@ export const sendMessageParams = z.object({
   message: messageField,
   sender_id: senderField,
   /** The sender's own name for this message: given twice it is one message. */
-  uuid: optionalText.pipe(z.uuid().optional()),
+  uuid: optional(z.uuid()),
 })
 /** Of `POST …/input`. Without `orchestration_type` the text is typed as it is. */
 export const inputParams = z.object({
   message: messageField,
   sender_id: senderField,
-  orchestration_type: optionalText.pipe(z.enum(orchestrationTypes).optional()),
+  orchestration_type: optional(z.enum(orchestrationTypes)),
   /** How long to wait for the proof before answering with what is known. Units: s. */
-  wait_s: numberField.pipe(z.number().min(0).max(inputWaitMaxS)).default(inputWaitMaxS),
+  wait_s: numberField(z.number().min(0).max(inputWaitMaxS)).default(inputWaitMaxS),
 })
 export const keyParams = z.object({ key: z.string().min(1).max(32) })
 export const inboxQuery = z.object({
-  limit: numberField.pipe(z.number().int().min(1).max(inboxLimitMax)).default(inboxLimitDefault),
-  status: optionalText.pipe(z.enum(messageStatuses).optional()),
+  limit: numberField(z.number().int().min(1).max(inboxLimitMax)).default(inboxLimitDefault),
+  status: optional(z.enum(messageStatuses)),
 })
 
-export type SentBody = {
-  readonly success: boolean
-  readonly message_id: number
-  readonly sender_id: string
-  readonly receiver_id: string
-  readonly created_at: string
-  readonly status: MessageBody['status']
-  readonly state: MessageBody['state']
-  readonly detail: string | null
-}
+export const sentSchema = messageSchema
+  .pick({ sender_id: true, receiver_id: true, created_at: true, status: true, state: true, detail: true })
+  .extend({ success: z.boolean(), message_id: z.number().int() })
+  .meta({ id: 'Sent' })
+export type SentBody = z.infer<typeof sentSchema>
 
 export function toMessageBody(message: Message): MessageBody {
   return {

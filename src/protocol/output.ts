@@ -5,24 +5,27 @@ import { numberField } from './fields.ts'
 /** Units: bytes. As upstream. */
 export const rangeLengthMax = 1024 * 1024
 
-export const outputQuery = z.object({ mode: z.enum(['full', 'last', 'screen']).default('full') })
+const outputModes = ['full', 'last', 'screen'] as const
+export const outputQuery = z.object({ mode: z.enum(outputModes).default('full') })
 export const rangeQuery = z.object({
-  offset: numberField.pipe(z.number().int().min(0)).default(0),
-  length: numberField.pipe(z.number().int().min(1).max(rangeLengthMax)).default(rangeLengthMax),
+  offset: numberField(z.number().int().min(0)).default(0),
+  length: numberField(z.number().int().min(1).max(rangeLengthMax)).default(rangeLengthMax),
 })
 
-export type OutputBody = {
-  readonly output: string
-  readonly mode: 'full' | 'last' | 'screen'
-  /** Where it was read (transcript, screen, log …). */
-  readonly source: string
-  /** False: a later turn runs; this is the answer of the one before. */
-  readonly is_current: boolean
-}
+export const outputSchema = z
+  .object({
+    output: z.string(),
+    mode: z.enum(outputModes),
+    /** Where it was read (transcript, screen, log …). */
+    source: z.string(),
+    /** False: a later turn runs; this is the answer of the one before. */
+    is_current: z.boolean(),
+  })
+  .meta({ id: 'Output' })
+export type OutputBody = z.infer<typeof outputSchema>
+
 /** Bytes as text; `next_offset` is where the next slice begins. Units: bytes of the log. */
-export type OutputRangeBody = {
-  readonly output: string
-  readonly offset: number
-  readonly length: number
-  readonly next_offset: number
-}
+export const outputRangeSchema = z
+  .object({ output: z.string(), offset: z.number().int(), length: z.number().int(), next_offset: z.number().int() })
+  .meta({ id: 'OutputRange' })
+export type OutputRangeBody = z.infer<typeof outputRangeSchema>

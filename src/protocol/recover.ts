@@ -1,14 +1,18 @@
 /** Bodies of taking lost and exited agents up again. */
 import { z } from 'zod'
+import { envField, wholeEnvField } from './fields.ts'
 
 export const recoverBody = z.object({
   /** Values of the variables that the agents were first started with; CAO keeps only their names. */
-  env_vars: z.record(z.string(), z.string()).nullish(),
-  client_env: z.record(z.string(), z.string()).nullish(),
+  env_vars: envField.nullish(),
+  client_env: wholeEnvField.nullish(),
 })
 export type RecoverParams = z.input<typeof recoverBody>
 
-export type RecoveredBody = {
-  readonly recovered: readonly string[]
-  readonly errors: readonly { readonly id: string; readonly error: string }[]
-}
+export const recoveredSchema = z
+  .object({
+    recovered: z.array(z.string()),
+    errors: z.array(z.object({ id: z.string(), error: z.string() })),
+  })
+  .meta({ id: 'Recovered' })
+export type RecoveredBody = z.infer<typeof recoveredSchema>

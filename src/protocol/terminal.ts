@@ -11,11 +11,16 @@ import {
   flagField,
   listField,
   messageField,
-  optionalText,
+  nameField,
+  numberField,
+  optional,
+  optionalName,
+  optionalPath,
   senderField,
   terminalIdField,
   timeField,
   toTime,
+  wholeEnvField,
 } from './fields.ts'
 
 export const groupElementsMax = 16
@@ -24,67 +29,69 @@ export const metadataBytesMax = 16 * 1024
 
 const groupField = z.array(z.string().min(1).max(groupElementLengthMax)).max(groupElementsMax)
 const metadataField = z
-  .record(z.string(), z.unknown())
+  .record(z.string().max(metadataBytesMax), z.unknown())
   .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= metadataBytesMax, 'must be at most 16 KiB of JSON')
 
-export const terminalSchema = z.object({
-  id: terminalIdField,
-  name: z.string(),
-  provider: z.string(),
-  session_name: z.string(),
-  agent_profile: z.string(),
-  caller_id: z.string().nullable(),
-  allowed_tools: z.array(z.string()).nullable(),
-  engine: z.string().nullable(),
-  shell_command: z.string().nullable(),
-  group: z.array(z.string()).nullable(),
-  metadata: z.record(z.string(), z.unknown()).nullable(),
-  status: z.enum(statuses),
-  last_active: timeField,
-  // Ours.
-  status_reason: z.enum(statusReasons),
-  status_since: timeField,
-  status_detail: z.string().nullable(),
-  /** Best evidence behind the status, as `source: where to look`. */
-  status_evidence: z.string().nullable(),
-  question_id: z.string().nullable(),
-  life: z.enum(lifeStates),
-  exit_code: z.number().nullable(),
-  exit_signal: z.string().nullable(),
-  lost_reason: z.string().nullable(),
-  queue_length: z.number(),
-  working_directory: z.string(),
-  program: z.string(),
-  /** What the agent asks before, in words. */
-  permission_mode: z.string(),
-  /** Tool limits of its profile that its CLI can not enforce. */
-  limits_not_enforced: z.array(z.string()),
-  created_at: timeField,
-})
+export const terminalSchema = z
+  .object({
+    id: terminalIdField,
+    name: z.string(),
+    provider: z.string(),
+    session_name: z.string(),
+    agent_profile: z.string(),
+    caller_id: z.string().nullable(),
+    allowed_tools: z.array(z.string()).nullable(),
+    engine: z.string().nullable(),
+    shell_command: z.string().nullable(),
+    group: z.array(z.string()).nullable(),
+    metadata: z.record(z.string(), z.unknown()).nullable(),
+    status: z.enum(statuses),
+    last_active: timeField,
+    // Ours.
+    status_reason: z.enum(statusReasons),
+    status_since: timeField,
+    status_detail: z.string().nullable(),
+    /** Best evidence behind the status, as `source: where to look`. */
+    status_evidence: z.string().nullable(),
+    question_id: z.string().nullable(),
+    life: z.enum(lifeStates),
+    exit_code: z.number().int().nullable(),
+    exit_signal: z.string().nullable(),
+    lost_reason: z.string().nullable(),
+    queue_length: z.number().int(),
+    working_directory: z.string(),
+    program: z.string(),
+    /** What the agent asks before, in words. */
+    permission_mode: z.string(),
+    /** Tool limits of its profile that its CLI can not enforce. */
+    limits_not_enforced: z.array(z.string()),
+    created_at: timeField,
+  })
+  .meta({ id: 'Terminal' })
 export type TerminalBody = z.infer<typeof terminalSchema>
 
 export const createTerminalQuery = z.object({
-  agent_profile: z.string().min(1),
-  provider: optionalText,
-  working_directory: optionalText,
+  agent_profile: nameField,
+  provider: optionalName,
+  working_directory: optionalPath,
   allowed_tools: listField.optional(),
-  model: optionalText,
-  engine: optionalText,
-  caller_id: optionalText.pipe(terminalIdField.optional()),
+  model: optionalName,
+  engine: optionalName,
+  caller_id: optional(terminalIdField),
   defer_init: flagField.optional(),
   use_worktree: flagField.optional(),
 })
-export const createSessionQuery = createTerminalQuery.extend({ session_name: optionalText })
+export const createSessionQuery = createTerminalQuery.extend({ session_name: optionalName })
 
 export const createTerminalBody = z.object({
   env_vars: envField.nullish(),
   group: groupField.nullish(),
   metadata: metadataField.nullish(),
   initial_message: messageField.nullish(),
-  initial_message_orchestration_type: z.enum(orchestrationTypes).nullish(),
+  initial_message_orchestration_type: optional(z.enum(orchestrationTypes)),
   initial_message_sender_id: senderField,
   /** Ours: environment of the launching client; its PATH decides which program is found. */
-  client_env: z.record(z.string(), z.string()).nullish(),
+  client_env: wholeEnvField.nullish(),
 })
 export type CreateTerminalParams = z.input<typeof createTerminalQuery> & z.input<typeof createTerminalBody>
 export type CreateSessionParams = z.input<typeof createSessionQuery> & z.input<typeof createTerminalBody>
@@ -92,11 +99,22 @@ export type CreateSessionParams = z.input<typeof createSessionQuery> & z.input<t
 export const groupBody = z.object({ group: groupField.nullable() })
 export const metadataBody = z.object({ metadata: metadataField.nullable() })
 
-export const siblingSchema = terminalSchema.pick({ id: true, group: true, metadata: true, status: true })
+export const siblingsQuery = z.object({
+  /** How many leading elements of the group must be the same; all when absent. */
+  depth: numberField(z.number().int().min(1)).optional(),
+  cross_session: flagField.default(false),
+})
+
+export const siblingSchema = terminalSchema
+  .pick({ id: true, group: true, metadata: true, status: true })
+  .meta({ id: 'Sibling' })
 export type SiblingBody = z.infer<typeof siblingSchema>
-export type WorkingDirectoryBody = { readonly working_directory: string }
-export type AttachBody = { readonly argv: readonly string[] }
-export type SuccessBody = { readonly success: boolean }
+export const workingDirectorySchema = z.object({ working_directory: z.string() })
+export type WorkingDirectoryBody = z.infer<typeof workingDirectorySchema>
+export const attachSchema = z.object({ argv: z.array(z.string()) })
+export type AttachBody = z.infer<typeof attachSchema>
+export const successSchema = z.object({ success: z.boolean() }).meta({ id: 'Success' })
+export type SuccessBody = z.infer<typeof successSchema>
 
 type View = { readonly terminal: Terminal; readonly status: StatusView; readonly queueLength: number }
 

@@ -1,6 +1,6 @@
 /**
  * The HTTP interface as one Hono app: what holds for every request stands here (host, origin, identity, body size,
- * errors), each resource in a file of `routes/`. `listen.ts` puts it on sockets. A new route is one line in a file there.
+ * errors), each resource in a file of `routes/`. `listen.ts` puts it on sockets. A new route is declared in a file there and listed in `routes.ts`.
  */
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
@@ -12,24 +12,13 @@ import { type CapabilityBook, identify } from './auth.ts'
 import type { HttpContext, HttpEnv, Router, Services } from './context.ts'
 import { renderError } from './error-response.ts'
 import { isHostAllowed, isOriginAllowed, type OriginRules } from './origin.ts'
-import { doctorRoutes } from './routes/doctor.ts'
-import { eventRoutes } from './routes/events.ts'
-import { healthRoutes } from './routes/health.ts'
-import { inboxRoutes } from './routes/inbox.ts'
-import { jobRoutes } from './routes/jobs.ts'
-import { outputRoutes } from './routes/output.ts'
-import { profileRoutes } from './routes/profiles.ts'
-import { questionRoutes } from './routes/questions.ts'
-import { recoverRoutes } from './routes/recover.ts'
-import { runStepRoutes } from './routes/run-step.ts'
-import { sessionRoutes } from './routes/sessions.ts'
-import { terminalInputRoutes } from './routes/terminal-input.ts'
-import { terminalRoutes } from './routes/terminals.ts'
+import { mountRoutes } from './route.ts'
+import { routes } from './routes.ts'
 
 export type HttpAppOptions = Services & { readonly capabilities: CapabilityBook; readonly rules: OriginRules }
 
 /** Answers to anybody: a probe must tell a running server from none. */
-const openPaths = new Set(['/health'])
+const openPaths = new Set(routes.filter(({ access }) => access === 'open').map(({ pattern }) => pattern))
 
 export function createHttpApp(options: HttpAppOptions): Router {
   const router = new Hono<HttpEnv>()
@@ -60,17 +49,7 @@ export function createHttpApp(options: HttpAppOptions): Router {
     }),
   )
 
-  const routes = [
-    healthRoutes,
-    doctorRoutes,
-    profileRoutes,
-    sessionRoutes,
-    terminalRoutes,
-    terminalInputRoutes,
-    outputRoutes,
-  ]
-  for (const add of [...routes, recoverRoutes, inboxRoutes, runStepRoutes, jobRoutes, questionRoutes, eventRoutes])
-    add(router, options)
+  mountRoutes(router, routes, options)
   return router
 }
 

@@ -1,12 +1,16 @@
-/** `GET /doctor`: what a person should know of backend and leftovers. Only a person may ask. */
-import type { FindingBody } from '../../protocol/doctor.ts'
-import { requirePerson } from '../access.ts'
-import { actionWaiting, type Router, requireActor, type Services } from '../context.ts'
+/** `GET /doctor`: what a person should know of backend and leftovers. */
+import { z } from 'zod'
+import { findingSchema } from '../../protocol/doctor.ts'
+import { actionWaiting } from '../context.ts'
+import { route } from '../route.ts'
 
-export function doctorRoutes(router: Router, { app }: Services): void {
-  router.get('/doctor', async (c) => {
-    requirePerson(requireActor(c))
-    const findings: readonly FindingBody[] = await app.examine(actionWaiting())
-    return c.json(findings)
-  })
-}
+export const doctorRoutes = [
+  route({
+    at: 'GET /doctor',
+    summary:
+      'What is found about the backend (version, dangers, options, connection) and leftovers, each with what to do',
+    access: 'person',
+    answer: z.array(findingSchema),
+    handle: async ({ app }) => [...(await app.examine(actionWaiting()))],
+  }),
+]

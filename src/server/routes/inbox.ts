@@ -1,36 +1,62 @@
 /** Messages between agents: put one into an inbox, see where one stands. */
-import { AppError } from '../../domain/errors.ts'
-import { trustMessageId } from '../../domain/ids.ts'
-import { inboxQuery, sendMessageParams, toMessageBody, toSentBody } from '../../protocol/message.ts'
+import { z } from 'zod'
+import {
+  inboxQuery,
+  messageSchema,
+  sendMessageParams,
+  sentSchema,
+  toMessageBody,
+  toSentBody,
+} from '../../protocol/message.ts'
 import { requireReach, senderOf } from '../access.ts'
-import { type Router, readParams, readQuery, requireActor, type Services, terminalIdOf } from '../context.ts'
+import { messageIdPart, terminalIdPart } from '../path-parts.ts'
+import { route } from '../route.ts'
 
-export function inboxRoutes(router: Router, { app }: Services): void {
-  router.post('/terminals/:id/inbox/messages', async (c) => {
-    const receiverId = terminalIdOf(c)
-    const actor = requireActor(c)
-    requireReach(app, actor, receiverId)
-    const { message, sender_id, uuid } = await readParams(c, sendMessageParams)
-    const senderId = senderOf(actor, sender_id) ?? 'user'
-    return c.json(
-      toSentBody(app.queueMessage({ senderId, receiverId, body: message, ...(uuid === undefined ? {} : { uuid }) })),
-    )
-  })
-  router.get('/terminals/:id/inbox/messages', (c) => {
-    const receiverId = terminalIdOf(c)
-    requireReach(app, requireActor(c), receiverId)
-    const { limit, status } = readQuery(c, inboxQuery)
-    const options = status === undefined ? { limit } : { limit, status }
-    return c.json(app.listMessages(receiverId, options).map(toMessageBody))
-  })
-  router.get('/messages/:id', (c) => {
-    const text = c.req.param('id')
-    if (!/^[1-9]\d{0,14}$/.test(text)) throw new AppError('VALIDATION', 'a message id is a positive whole number')
-    const message = app.getMessage(trustMessageId(Number(text)))
-    const actor = requireActor(c)
-    const isOwn = actor.kind === 'terminal' && message.senderId === actor.id
-    // A person reads the fate of a message even when its receiver is gone.
-    if (!isOwn && actor.kind === 'terminal') requireReach(app, actor, message.receiverId)
-    return c.json(toMessageBody(message))
-  })
-}
+export const inboxRoutes = [
+  route({
+    at: 'POST /terminals/:id/inbox/messages',
+    summary: 'Queues a message for an agent and answers at once',
+    description:
+      'It is typed when the agent takes input; `GET /messages/{id}` tells where it stands. An agent is the sender itself; a person is `user` unless it gives a name. ' +
+      'The same `uuid` again is the same message.',
+    isUpstream: true,
+    access: 'reach',
+    errors: ['TOO_LARGE', 'BLOCKED', 'QUEUE_FULL'],
+    path: { id: terminalIdPart },
+    params: sendMessageParams,
+    answer: sentSchema,
+    handle: ({ app, actor, path, params: { message, sender_id, uuid } }) => {
+      const senderId = senderOf(actor, sender_id) ?? 'user'
+      const named = uuid === undefined ? {} : { uuid }
+      return toSentBody(app.queueMessage({ senderId, receiverId: path.id, body: message, ...named }))
+    },
+  }),
+  route({
+    at: 'GET /terminals/:id/inbox/messages',
+    summary: 'The messages of an agent, oldest first',
+    isUpstream: true,
+    access: 'reach',
+    path: { id: terminalIdPart },
+    params: inboxQuery,
+    answer: z.array(messageSchema),
+    handle: ({ app, path, params: { limit, status } }) => {
+      const options = status === undefined ? { limit } : { limit, status }
+      return app.listMessages(path.id, options).map(toMessageBody)
+    },
+  }),
+  route({
+    at: 'GET /messages/:id',
+    summary: 'Where one message stands, and by which proof',
+    access: 'any',
+    errors: ['NOT_FOUND', 'FORBIDDEN'],
+    path: { id: messageIdPart },
+    answer: messageSchema,
+    handle: ({ app, actor, path }) => {
+      const message = app.getMessage(path.id)
+      const isOwn = actor.kind === 'terminal' && message.senderId === actor.id
+      // A person reads the fate of a message even when its receiver is gone.
+      if (!isOwn && actor.kind === 'terminal') requireReach(app, actor, message.receiverId)
+      return toMessageBody(message)
+    },
+  }),
+]

@@ -3,43 +3,57 @@ import type { z } from 'zod'
 import type { Actor, App, StartJob } from '../../app/app.ts'
 import { AppError } from '../../domain/errors.ts'
 import { parseSessionName, type SessionName, type TerminalId } from '../../domain/ids.ts'
-import { startJobBody, toJobBody, waitJobQuery } from '../../protocol/job.ts'
+import { jobSchema, startJobBody, toJobBody, waitJobQuery } from '../../protocol/job.ts'
 import { assignTimeoutDefaultS, stepTimeoutDefaultS } from '../../protocol/version.ts'
 import { callerOf, requireCommand, requireJobOf } from '../access.ts'
-import {
-  actionWaiting,
-  clientWaiting,
-  jobIdOf,
-  type Router,
-  readParams,
-  readQuery,
-  requireActor,
-  type Services,
-} from '../context.ts'
+import { actionWaiting, clientWaiting } from '../context.ts'
 import { refuseUnsupported } from '../creation.ts'
+import { jobIdPart } from '../path-parts.ts'
+import { route } from '../route.ts'
 
-export function jobRoutes(router: Router, services: Services): void {
-  const { app } = services
-
-  router.post('/jobs', async (c) => {
-    const params = await readParams(c, startJobBody)
-    const request = toStartJob(params, requireActor(c), app)
-    return c.json(toJobBody(await app.startJob(request, actionWaiting())), 201)
-  })
-  router.get('/jobs/:id', async (c) => {
-    const id = jobIdOf(c)
-    const job = app.getJob(id)
-    requireJobOf(requireActor(c), job, 'read')
-    const { wait_s } = readQuery(c, waitJobQuery)
-    if (wait_s === 0) return c.json(toJobBody(job))
-    return c.json(toJobBody(await app.waitForJob(id, wait_s * 1_000, clientWaiting(c, services))))
-  })
-  router.post('/jobs/:id/cancel', async (c) => {
-    const id = jobIdOf(c)
-    requireJobOf(requireActor(c), app.getJob(id), 'cancel')
-    return c.json(toJobBody(await app.cancelJob(id, actionWaiting())))
-  })
-}
+export const jobRoutes = [
+  route({
+    at: 'POST /jobs',
+    summary: 'Gives an agent a task and answers at once',
+    description:
+      'A `handoff` is waited for with `GET /jobs/{id}`; the answer of an `assign` comes into the inbox of the caller. `timeout` in seconds. ' +
+      'The same `request_key` again is the same job.',
+    access: 'any',
+    status: 201,
+    errors: ['NOT_FOUND', 'CONFLICT', 'PROFILE_UNKNOWN'],
+    params: startJobBody,
+    answer: jobSchema,
+    handle: async ({ app, actor, params }) =>
+      toJobBody(await app.startJob(toStartJob(params, actor, app), actionWaiting())),
+  }),
+  route({
+    at: 'GET /jobs/:id',
+    summary: 'How a job stands; with `wait_s` once it has ended, or after that time',
+    access: 'any',
+    errors: ['NOT_FOUND', 'FORBIDDEN'],
+    path: { id: jobIdPart },
+    params: waitJobQuery,
+    answer: jobSchema,
+    handle: async ({ app, c, services, actor, path, params: { wait_s } }) => {
+      const job = app.getJob(path.id)
+      requireJobOf(actor, job, 'read')
+      if (wait_s === 0) return toJobBody(job)
+      return toJobBody(await app.waitForJob(path.id, wait_s * 1_000, clientWaiting(c, services)))
+    },
+  }),
+  route({
+    at: 'POST /jobs/:id/cancel',
+    summary: 'Ends a job; one that has ended stays as it is',
+    access: 'any',
+    errors: ['NOT_FOUND'],
+    path: { id: jobIdPart },
+    answer: jobSchema,
+    handle: async ({ app, actor, path }) => {
+      requireJobOf(actor, app.getJob(path.id), 'cancel')
+      return toJobBody(await app.cancelJob(path.id, actionWaiting()))
+    },
+  }),
+]
 
 function toStartJob(params: z.output<typeof startJobBody>, actor: Actor, app: App): StartJob {
   refuseUnsupported(params)

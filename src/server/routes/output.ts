@@ -1,25 +1,39 @@
 /** What an agent printed: its answer, its screen, slices of its log. */
-import { type OutputBody, type OutputRangeBody, outputQuery, rangeQuery } from '../../protocol/output.ts'
-import { requireReach } from '../access.ts'
-import { clientWaiting, type Router, readQuery, requireActor, type Services, terminalIdOf } from '../context.ts'
+import { outputQuery, outputRangeSchema, outputSchema, rangeQuery } from '../../protocol/output.ts'
+import { clientWaiting } from '../context.ts'
+import { terminalIdPart } from '../path-parts.ts'
+import { route } from '../route.ts'
 
-export function outputRoutes(router: Router, services: Services): void {
-  const { app } = services
-
-  router.get('/terminals/:id/output', async (c) => {
-    const id = terminalIdOf(c)
-    requireReach(app, requireActor(c), id)
-    const { mode } = readQuery(c, outputQuery)
-    const { text, source, mode: given, isCurrent } = await app.readOutput(id, mode, clientWaiting(c, services))
-    return c.json({ output: text, mode: given, source, is_current: isCurrent } satisfies OutputBody)
-  })
-  router.get('/terminals/:id/output/range', async (c) => {
-    const id = terminalIdOf(c)
-    requireReach(app, requireActor(c), id)
-    const { offset, length } = readQuery(c, rangeQuery)
-    const bytes = await app.readOutputRange(id, offset, length)
-    const output = Buffer.from(bytes).toString('utf8')
-    const body = { output, offset, length: bytes.length, next_offset: offset + bytes.length }
-    return c.json(body satisfies OutputRangeBody)
-  })
-}
+export const outputRoutes = [
+  route({
+    at: 'GET /terminals/:id/output',
+    summary: 'What an agent printed: all (`full`), its last answer (`last`), or its screen now (`screen`)',
+    description:
+      '`last` is the exact answer by the records of the agent where it keeps some; `source` says where it was read.',
+    isUpstream: true,
+    access: 'reach',
+    path: { id: terminalIdPart },
+    params: outputQuery,
+    answer: outputSchema,
+    handle: async ({ app, c, services, path, params }) => {
+      const { text, source, mode, isCurrent } = await app.readOutput(path.id, params.mode, clientWaiting(c, services))
+      return { output: text, mode, source, is_current: isCurrent }
+    },
+  }),
+  route({
+    at: 'GET /terminals/:id/output/range',
+    summary: 'A slice of the output log, by bytes',
+    description:
+      '`next_offset` is where the next slice begins. Empty text when there is no log or nothing behind `offset`.',
+    isUpstream: true,
+    access: 'reach',
+    path: { id: terminalIdPart },
+    params: rangeQuery,
+    answer: outputRangeSchema,
+    handle: async ({ app, path, params: { offset, length } }) => {
+      const bytes = await app.readOutputRange(path.id, offset, length)
+      const output = Buffer.from(bytes).toString('utf8')
+      return { output, offset, length: bytes.length, next_offset: offset + bytes.length }
+    },
+  }),
+]

@@ -1,23 +1,37 @@
-/** `POST /terminals/{id}/recover` and `POST /recover`: lost and exited agents come back with their conversation. Only a person may. */
+/** Lost and exited agents come back with their conversation. Only a person may. */
 import type { z } from 'zod'
 import type { RecoverTerminal } from '../../app/app.ts'
-import { recoverBody } from '../../protocol/recover.ts'
-import { toTerminalBody } from '../../protocol/terminal.ts'
-import { requirePerson } from '../access.ts'
-import { actionWaiting, type Router, readParams, requireActor, type Services, terminalIdOf } from '../context.ts'
+import { recoverBody, recoveredSchema } from '../../protocol/recover.ts'
+import { terminalSchema, toTerminalBody } from '../../protocol/terminal.ts'
+import { actionWaiting } from '../context.ts'
+import { terminalIdPart } from '../path-parts.ts'
+import { route } from '../route.ts'
 
-export function recoverRoutes(router: Router, { app }: Services): void {
-  router.post('/terminals/:id/recover', async (c) => {
-    requirePerson(requireActor(c))
-    const params = await readParams(c, recoverBody)
-    return c.json(toTerminalBody(await app.recoverTerminal(terminalIdOf(c), toRecover(params), actionWaiting())))
-  })
-  router.post('/recover', async (c) => {
-    requirePerson(requireActor(c))
-    const params = await readParams(c, recoverBody)
-    return c.json(await app.recoverAll(toRecover(params), actionWaiting()))
-  })
-}
+export const recoverRoutes = [
+  route({
+    at: 'POST /terminals/:id/recover',
+    summary: 'Takes a lost or exited agent up again with its conversation',
+    description: 'Same id, same queue. Values of extra variables are given again: CAO keeps only their names.',
+    access: 'person',
+    errors: ['NOT_FOUND', 'CONFLICT', 'ENV_MISSING'],
+    path: { id: terminalIdPart },
+    params: recoverBody,
+    answer: terminalSchema,
+    handle: async ({ app, path, params }) =>
+      toTerminalBody(await app.recoverTerminal(path.id, toRecover(params), actionWaiting())),
+  }),
+  route({
+    at: 'POST /recover',
+    summary: 'Takes every lost agent up again; one that fails stops no other and is named',
+    access: 'person',
+    params: recoverBody,
+    answer: recoveredSchema,
+    handle: async ({ app, params }) => {
+      const { recovered, errors } = await app.recoverAll(toRecover(params), actionWaiting())
+      return { recovered: [...recovered], errors: [...errors] }
+    },
+  }),
+]
 
 function toRecover({ env_vars, client_env }: z.output<typeof recoverBody>): RecoverTerminal {
   return { ...(env_vars ? { env: env_vars } : {}), ...(client_env ? { clientEnv: client_env } : {}) }

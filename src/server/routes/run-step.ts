@@ -6,26 +6,37 @@ import { AppError, type ErrorCode, errorTable } from '../../domain/errors.ts'
 import type { TerminalId } from '../../domain/ids.ts'
 import { isJobOpen, type Job } from '../../domain/job.ts'
 import type { ErrorBody, StepFailure } from '../../protocol/error-body.ts'
-import { runStepBody, type StepBody } from '../../protocol/job.ts'
+import { runStepBody, type StepBody, stepSchema } from '../../protocol/job.ts'
 import { callerOf, requireCommand } from '../access.ts'
-import { actionWaiting, clientWaiting, type Router, readParams, requireActor, type Services } from '../context.ts'
+import { actionWaiting, clientWaiting } from '../context.ts'
 import { refuseUnsupported } from '../creation.ts'
+import { route } from '../route.ts'
 import { requireSessionName } from './jobs.ts'
 
 /** The job ends by its own deadline; this is how much later we look whether it has. Units: ms. */
 const endMarginMs = 60_000
 
-export function runStepRoutes(router: Router, services: Services): void {
-  const { app, clock } = services
-  router.post('/terminals/run-step', async (c) => {
-    const params = await readParams(c, runStepBody)
-    const started = await app.startJob(toStepJob(params, requireActor(c), app), actionWaiting())
-    const waitMs = Math.max(0, started.deadlineAtMs - clock.nowMs()) + endMarginMs
-    const job = isJobOpen(started) ? await app.waitForJob(started.id, waitMs, clientWaiting(c, services)) : started
-    const answer = toStepAnswer(job, !isJobOpen(started))
-    return c.json(answer.body, answer.status as ContentfulStatusCode)
-  })
-}
+export const runStepRoutes = [
+  route({
+    at: 'POST /terminals/run-step',
+    summary: 'Runs one task in one request and answers with its last message',
+    description:
+      '`timeout` in seconds, for the work. The step goes on when the client leaves; with `request_key` it can be asked for again and is not run twice. ' +
+      'A failed one is told by `detail.kind`: `error`, `timeout` or `cancelled`.',
+    isUpstream: true,
+    access: 'any',
+    errors: ['NOT_FOUND', 'CONFLICT', 'PROFILE_UNKNOWN', 'WORKER_FAILED', 'TIMEOUT'],
+    params: runStepBody,
+    answer: stepSchema,
+    handle: async ({ app, c, services, actor, params }) => {
+      const started = await app.startJob(toStepJob(params, actor, app), actionWaiting())
+      const waitMs = Math.max(0, started.deadlineAtMs - services.clock.nowMs()) + endMarginMs
+      const job = isJobOpen(started) ? await app.waitForJob(started.id, waitMs, clientWaiting(c, services)) : started
+      const answer = toStepAnswer(job, !isJobOpen(started))
+      return c.json(answer.body, answer.status as ContentfulStatusCode)
+    },
+  }),
+]
 
 function toStepJob(params: z.output<typeof runStepBody>, actor: Actor, app: App): StartJob {
   refuseUnsupported(params)

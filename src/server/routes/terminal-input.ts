@@ -1,40 +1,58 @@
 /** What is typed into a terminal: text, a key, the wish to end. */
-import { inputParams, keyParams, toSentBody } from '../../protocol/message.ts'
-import { requireCommand, senderOf } from '../access.ts'
-import {
-  actionWaiting,
-  clientWaiting,
-  type Router,
-  readParams,
-  requireActor,
-  type Services,
-  terminalIdOf,
-} from '../context.ts'
+import { inputParams, keyParams, sentSchema, toSentBody } from '../../protocol/message.ts'
+import { successSchema } from '../../protocol/terminal.ts'
+import { senderOf } from '../access.ts'
+import { actionWaiting, clientWaiting } from '../context.ts'
+import { terminalIdPart } from '../path-parts.ts'
+import { route } from '../route.ts'
 
-export function terminalInputRoutes(router: Router, services: Services): void {
-  const { app } = services
-
-  router.post('/terminals/:id/input', async (c) => {
-    const id = terminalIdOf(c)
-    const actor = requireActor(c)
-    requireCommand(app, actor, id)
-    const { message, sender_id, orchestration_type, wait_s } = await readParams(c, inputParams)
-    const senderId = senderOf(actor, sender_id) ?? 'user'
-    const kind = orchestration_type === undefined ? {} : { orchestrationType: orchestration_type }
-    const input = { body: message, senderId, waitMs: wait_s * 1_000, ...kind }
-    return c.json(toSentBody(await app.sendInput(id, input, clientWaiting(c, services))))
-  })
-  router.post('/terminals/:id/key', async (c) => {
-    const id = terminalIdOf(c)
-    requireCommand(app, requireActor(c), id)
-    const { key } = await readParams(c, keyParams)
-    await app.pressKey(id, key, actionWaiting())
-    return c.json({ success: true })
-  })
-  router.post('/terminals/:id/exit', async (c) => {
-    const id = terminalIdOf(c)
-    requireCommand(app, requireActor(c), id)
-    await app.exitTerminal(id, actionWaiting())
-    return c.json({ success: true })
-  })
-}
+export const terminalInputRoutes = [
+  route({
+    at: 'POST /terminals/:id/input',
+    summary: 'Types `message` into an agent and waits until it was taken or refused',
+    description:
+      'Without `orchestration_type` the text is typed as it is. Refused when the agent has ended, or waits for an answer and the text is a handoff or an assign. ' +
+      'After `wait_s` seconds the answer tells what is known.',
+    isUpstream: true,
+    access: 'command',
+    errors: ['TOO_LARGE', 'BLOCKED', 'QUEUE_FULL'],
+    path: { id: terminalIdPart },
+    params: inputParams,
+    answer: sentSchema,
+    handle: async ({ app, c, services, actor, path, params: { message, sender_id, orchestration_type, wait_s } }) => {
+      const senderId = senderOf(actor, sender_id) ?? 'user'
+      const kind = orchestration_type === undefined ? {} : { orchestrationType: orchestration_type }
+      const input = { body: message, senderId, waitMs: wait_s * 1_000, ...kind }
+      return toSentBody(await app.sendInput(path.id, input, clientWaiting(c, services)))
+    },
+  }),
+  route({
+    at: 'POST /terminals/:id/key',
+    summary: 'Presses one key',
+    description:
+      'Up, Down, Left, Right, Enter, Tab, Escape, Space, one letter or digit, or one of these with C-, M- or S- before it.',
+    isUpstream: true,
+    access: 'command',
+    errors: ['BLOCKED'],
+    path: { id: terminalIdPart },
+    params: keyParams,
+    answer: successSchema,
+    handle: async ({ app, path, params }) => {
+      await app.pressKey(path.id, params.key, actionWaiting())
+      return { success: true }
+    },
+  }),
+  route({
+    at: 'POST /terminals/:id/exit',
+    summary: 'Asks the program of an agent to end by itself',
+    isUpstream: true,
+    access: 'command',
+    errors: ['BLOCKED'],
+    path: { id: terminalIdPart },
+    answer: successSchema,
+    handle: async ({ app, path }) => {
+      await app.exitTerminal(path.id, actionWaiting())
+      return { success: true }
+    },
+  }),
+]

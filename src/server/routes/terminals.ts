@@ -2,87 +2,135 @@
 import { z } from 'zod'
 import type { TerminalView } from '../../app/app.ts'
 import type { Terminal } from '../../domain/terminal.ts'
-import { type ExplainBody, toTrailBody } from '../../protocol/explain.ts'
-import { flagField, numberField } from '../../protocol/fields.ts'
+import { explainSchema, toTrailBody } from '../../protocol/explain.ts'
 import { toMessageBody } from '../../protocol/message.ts'
 import { toQuestionBody } from '../../protocol/question.ts'
-import { groupBody, metadataBody, type SiblingBody, toTerminalBody } from '../../protocol/terminal.ts'
-import { requireCommand, requireReach } from '../access.ts'
 import {
-  actionWaiting,
-  clientWaiting,
-  type Router,
-  readParams,
-  readQuery,
-  requireActor,
-  type Services,
-  terminalIdOf,
-} from '../context.ts'
+  attachSchema,
+  groupBody,
+  metadataBody,
+  type SiblingBody,
+  siblingSchema,
+  siblingsQuery,
+  successSchema,
+  terminalSchema,
+  toTerminalBody,
+  workingDirectorySchema,
+} from '../../protocol/terminal.ts'
+import { actionWaiting, clientWaiting } from '../context.ts'
+import { terminalIdPart } from '../path-parts.ts'
+import { route } from '../route.ts'
 
-const siblingsQuery = z.object({
-  /** How many leading elements of the group must be the same; all when absent. */
-  depth: numberField.pipe(z.number().int().min(1)).optional(),
-  cross_session: flagField.default(false),
-})
-
-export function terminalRoutes(router: Router, services: Services): void {
-  const { app } = services
-
-  router.get('/terminals', (c) => c.json(app.listTerminals().map(toTerminalBody)))
-  router.get('/terminals/:id', (c) => c.json(toTerminalBody(app.getTerminal(terminalIdOf(c)))))
-  router.delete('/terminals/:id', async (c) => {
-    const id = terminalIdOf(c)
-    requireCommand(app, requireActor(c), id)
-    await app.deleteTerminal(id, actionWaiting())
-    return c.json({ success: true })
-  })
-  router.patch('/terminals/:id/group', async (c) => {
-    const id = terminalIdOf(c)
-    requireReach(app, requireActor(c), id)
-    const { group } = await readParams(c, groupBody)
-    return c.json(toTerminalBody(app.setGroup(id, group ?? undefined)))
-  })
-  router.patch('/terminals/:id/metadata', async (c) => {
-    const id = terminalIdOf(c)
-    requireReach(app, requireActor(c), id)
-    const { metadata } = await readParams(c, metadataBody)
-    return c.json(toTerminalBody(app.setMetadata(id, metadata ?? undefined)))
-  })
-  router.get('/terminals/:id/working-directory', (c) =>
-    c.json({ working_directory: app.getTerminal(terminalIdOf(c)).terminal.workingDirectory }),
-  )
-  router.get('/terminals/:id/siblings', (c) => {
-    const query = readQuery(c, siblingsQuery)
-    const own = app.getTerminal(terminalIdOf(c)).terminal
-    const candidates = app.listTerminals(query.cross_session ? undefined : own.sessionName)
-    return c.json(findSiblings(own, candidates, query.depth))
-  })
-  router.get('/terminals/:id/attach', (c) => {
-    const id = terminalIdOf(c)
-    requireReach(app, requireActor(c), id)
-    return c.json({ argv: app.attachArgv(id) })
-  })
-  router.get('/terminals/:id/explain', async (c) => {
-    const id = terminalIdOf(c)
-    requireReach(app, requireActor(c), id)
-    const told = await app.explain(id, clientWaiting(c, services))
-    return c.json({
-      terminal: toTerminalBody(told.view),
-      trail: told.trail.map(toTrailBody),
-      screen: told.screen ?? null,
-      open_messages: told.openMessages.map(toMessageBody),
-      open_questions: told.openQuestions.map(toQuestionBody),
-      facts: told.facts,
-    } satisfies ExplainBody)
-  })
-}
+export const terminalRoutes = [
+  route({
+    at: 'GET /terminals',
+    summary: 'All agents',
+    access: 'any',
+    answer: z.array(terminalSchema),
+    handle: ({ app }) => app.listTerminals().map(toTerminalBody),
+  }),
+  route({
+    at: 'GET /terminals/:id',
+    summary: 'One agent: what it is and what it does',
+    isUpstream: true,
+    access: 'any',
+    errors: ['NOT_FOUND'],
+    path: { id: terminalIdPart },
+    answer: terminalSchema,
+    handle: ({ app, path }) => toTerminalBody(app.getTerminal(path.id)),
+  }),
+  route({
+    at: 'DELETE /terminals/:id',
+    summary: 'Ends an agent and forgets it',
+    isUpstream: true,
+    access: 'command',
+    path: { id: terminalIdPart },
+    answer: successSchema,
+    handle: async ({ app, path }) => {
+      await app.deleteTerminal(path.id, actionWaiting())
+      return { success: true }
+    },
+  }),
+  route({
+    at: 'PATCH /terminals/:id/group',
+    summary: 'Sets the group of an agent, or takes it away with null',
+    description: 'At most 16 elements of 128 characters.',
+    isUpstream: true,
+    access: 'reach',
+    path: { id: terminalIdPart },
+    params: groupBody,
+    answer: terminalSchema,
+    handle: ({ app, path, params: { group } }) => toTerminalBody(app.setGroup(path.id, group ?? undefined)),
+  }),
+  route({
+    at: 'PATCH /terminals/:id/metadata',
+    summary: 'Sets the metadata of an agent, or takes them away with null',
+    description: 'At most 16 KiB of JSON.',
+    isUpstream: true,
+    access: 'reach',
+    path: { id: terminalIdPart },
+    params: metadataBody,
+    answer: terminalSchema,
+    handle: ({ app, path, params: { metadata } }) => toTerminalBody(app.setMetadata(path.id, metadata ?? undefined)),
+  }),
+  route({
+    at: 'GET /terminals/:id/working-directory',
+    summary: 'The directory that an agent was started in',
+    isUpstream: true,
+    access: 'any',
+    errors: ['NOT_FOUND'],
+    path: { id: terminalIdPart },
+    answer: workingDirectorySchema,
+    handle: ({ app, path }) => ({ working_directory: app.getTerminal(path.id).terminal.workingDirectory }),
+  }),
+  route({
+    at: 'GET /terminals/:id/siblings',
+    summary: 'Agents whose group begins as its own; of its session unless `cross_session`',
+    isUpstream: true,
+    access: 'any',
+    errors: ['NOT_FOUND'],
+    path: { id: terminalIdPart },
+    params: siblingsQuery,
+    answer: z.array(siblingSchema),
+    handle: ({ app, path, params }) => {
+      const own = app.getTerminal(path.id).terminal
+      return findSiblings(own, app.listTerminals(params.cross_session ? undefined : own.sessionName), params.depth)
+    },
+  }),
+  route({
+    at: 'GET /terminals/:id/attach',
+    summary: 'The command that attaches a person to an agent',
+    access: 'reach',
+    path: { id: terminalIdPart },
+    answer: attachSchema,
+    handle: ({ app, path }) => ({ argv: [...app.attachArgv(path.id)] }),
+  }),
+  route({
+    at: 'GET /terminals/:id/explain',
+    summary: 'Why CAO says what it says of an agent: evidence, screen, open messages and questions',
+    access: 'reach',
+    path: { id: terminalIdPart },
+    answer: explainSchema,
+    handle: async ({ app, c, services, path }) => {
+      const told = await app.explain(path.id, clientWaiting(c, services))
+      return {
+        terminal: toTerminalBody(told.view),
+        trail: told.trail.map(toTrailBody),
+        screen: told.screen === undefined ? null : { ...told.screen, lines: [...told.screen.lines] },
+        open_messages: told.openMessages.map(toMessageBody),
+        open_questions: told.openQuestions.map(toQuestionBody),
+        facts: { ...told.facts },
+      }
+    },
+  }),
+]
 
 /** Terminals whose group begins as `own`'s does; none when `own` has no group. Pure. */
 export function findSiblings(
   own: Pick<Terminal, 'id' | 'group'>,
   candidates: readonly TerminalView[],
   depth: number | undefined,
-): readonly SiblingBody[] {
+): SiblingBody[] {
   const prefix = (own.group ?? []).slice(0, depth)
   if (prefix.length === 0) return []
   return candidates

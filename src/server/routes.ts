@@ -1,0 +1,32 @@
+/** Every route of the HTTP interface: what `http-app.ts` mounts and what `openapi.ts` describes. Pure. */
+import type { Route } from './route.ts'
+import { doctorRoutes } from './routes/doctor.ts'
+import { eventRoutes } from './routes/events.ts'
+import { healthRoutes } from './routes/health.ts'
+import { inboxRoutes } from './routes/inbox.ts'
+import { jobRoutes } from './routes/jobs.ts'
+import { outputRoutes } from './routes/output.ts'
+import { profileRoutes } from './routes/profiles.ts'
+import { questionRoutes } from './routes/questions.ts'
+import { recoverRoutes } from './routes/recover.ts'
+import { runStepRoutes } from './routes/run-step.ts'
+import { sessionRoutes } from './routes/sessions.ts'
+import { terminalInputRoutes } from './routes/terminal-input.ts'
+import { terminalRoutes } from './routes/terminals.ts'
+
+/** In the order in which the document tells them. */
+export const routes: readonly Route[] = [
+  ...healthRoutes,
+  ...doctorRoutes,
+  ...profileRoutes,
+  ...sessionRoutes,
+  ...terminalRoutes,
+  ...terminalInputRoutes,
+  ...outputRoutes,
+  ...recoverRoutes,
+  ...inboxRoutes,
+  ...runStepRoutes,
+  ...jobRoutes,
+  ...questionRoutes,
+  ...eventRoutes,
+]
