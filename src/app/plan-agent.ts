@@ -11,6 +11,7 @@ import type { Binding } from '../domain/terminal.ts'
 import type { LaunchPlan } from '../providers/provider.ts'
 import type { AppContext } from './context.ts'
 import type { ResolvedLaunch } from './resolve-launch.ts'
+import { addCatalogue } from './skill-catalogue.ts'
 import { createTerminalDirs, type TerminalDirs, terminalDirs } from './terminal-dirs.ts'
 
 export type AgentPlace = {
@@ -57,12 +58,13 @@ export type PlanOptions = {
 /** Asks the provider. Errors: VALIDATION for a profile that it can not serve. */
 export async function planAgent(context: AppContext, place: AgentPlace, options: PlanOptions): Promise<LaunchPlan> {
   const { resolved, model, resume } = options
-  const { provider, profile } = resolved
-  return provider.planLaunch({
+  const { provider, profile, allowedTools } = resolved
+  const catalogue = { skills: await context.skills.list(), patterns: profile.skills, tools: allowedTools }
+  const plan = await provider.planLaunch({
     terminalId: place.id,
     profile,
-    systemPrompt: profile.systemPrompt.trim() === '' ? undefined : profile.systemPrompt,
-    allowedTools: resolved.allowedTools,
+    systemPrompt: addCatalogue(profile.systemPrompt, catalogue),
+    allowedTools,
     model: model ?? profile.model,
     program: resolved.program,
     cwd: resolved.cwd,
@@ -76,6 +78,7 @@ export async function planAgent(context: AppContext, place: AgentPlace, options:
     randomHex: context.random,
     resume,
   })
+  return { ...plan, limitsNotEnforced: [...plan.limitsNotEnforced, ...resolved.notes] }
 }
 
 export async function writePlannedFiles(plan: LaunchPlan): Promise<void> {

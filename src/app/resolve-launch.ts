@@ -6,11 +6,12 @@ import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import { AppError } from '../domain/errors.ts'
-import { type Profile, type Role, roles, roleTools } from '../domain/profile.ts'
+import { findUnserved, type Profile } from '../domain/profile.ts'
 import type { Provider } from '../providers/provider.ts'
-import { checkExtraEnv, selectClientEnv } from './agent-env.ts'
+import { checkExtraEnv, selectClientEnv, selectKeptEnv } from './agent-env.ts'
 import type { CreateTerminal } from './app.ts'
 import type { AppContext } from './context.ts'
+import { limitServers, resolveTools } from './resolve-tools.ts'
 
 export type ResolvedLaunch = {
   readonly profile: Profile
@@ -19,6 +20,8 @@ export type ResolvedLaunch = {
   readonly cwd: string
   /** Undefined: no limit. */
   readonly allowedTools: readonly string[] | undefined
+  /** What the profile or its limits ask for and nobody does; said at launch with what the provider can not enforce. */
+  readonly notes: readonly string[]
   readonly clientEnv: Readonly<Record<string, string>>
   readonly extraEnv: Readonly<Record<string, string>>
 }
@@ -26,13 +29,26 @@ export type ResolvedLaunch = {
 export async function resolveLaunch(context: AppContext, request: CreateTerminal): Promise<ResolvedLaunch> {
   const profile = await context.profiles.load(request.profileName)
   const extraEnv = checkExtraEnv(request.env ?? {})
-  const clientEnv = selectClientEnv(request.clientEnv ?? context.serverEnv)
+  const { variables } = await context.profiles.rules()
+  const clientEnv = { ...selectClientEnv(request.clientEnv ?? context.serverEnv), ...selectKeptEnv(variables) }
   const { provider, program } = await resolveProvider(context, request, profile, clientEnv)
   const cwd = await resolveDirectory(context, request, clientEnv)
-  return { profile, provider, program, cwd, allowedTools: resolveTools(profile, request), clientEnv, extraEnv }
+  const caller = request.callerId === undefined ? undefined : context.store.terminals.find(request.callerId)
+  const allowedTools = resolveTools(profile, request.allowedTools, caller?.allowedTools)
+  const { mcpServers, notes } = limitServers(profile, allowedTools)
+  return {
+    profile: { ...profile, mcpServers },
+    provider,
+    program,
+    cwd,
+    allowedTools,
+    notes: [...notes, ...findUnserved(profile, provider.name)],
+    clientEnv,
+    extraEnv,
+  }
 }
 
-/** Order: asked for, profile's, caller's, the first installed one. */
+/** Order: asked for, profile's, caller's, the option's, the first installed one. */
 async function resolveProvider(
   context: AppContext,
   request: CreateTerminal,
@@ -40,7 +56,7 @@ async function resolveProvider(
   clientEnv: Readonly<Record<string, string>>,
 ): Promise<{ readonly provider: Provider; readonly program: string }> {
   const caller = request.callerId === undefined ? undefined : context.store.terminals.find(request.callerId)
-  const name = request.provider ?? profile.provider ?? caller?.provider
+  const name = request.provider ?? profile.provider ?? caller?.provider ?? context.launchDefaults.provider
   if (name === undefined) {
     for (const provider of context.providers.all) {
       const found = await provider.findProgram(clientEnv)
@@ -79,11 +95,4 @@ async function resolveDirectory(
     )
   }
   return cwd
-}
-
-/** The launch's own list, else the profile's, else its role's; a child never gets more than its caller asked for. */
-function resolveTools(profile: Profile, request: CreateTerminal): readonly string[] | undefined {
-  const role: Role = roles.find((name) => name === profile.role) ?? 'developer'
-  const tools = request.allowedTools ?? profile.allowedTools ?? roleTools[role]
-  return tools.includes('*') ? undefined : tools
 }

@@ -13,9 +13,10 @@ export type CliTool = (typeof cliTools)[number]
 const otherWords: readonly string[] = ['*', 'fs_*', '@builtin', 'discovery']
 const serverPattern = /^@[A-Za-z0-9_-]{1,64}(?:\/[A-Za-z0-9_.*-]{1,128})?$/
 
-/** Whether `word` means anything in a list of tools. */
+/** Whether `word` means anything in a list of tools: it is of the vocabulary, a server, or a group with something of them in it. */
 export function isKnownTool(word: string): boolean {
-  return cliTools.some((tool) => tool === word) || otherWords.includes(word) || serverPattern.test(word)
+  if (otherWords.includes(word) || serverPattern.test(word)) return true
+  return cliTools.some((tool) => covers(word, tool))
 }
 
 /** Whether everything that `tool` reaches is reached by `entry`, too. */

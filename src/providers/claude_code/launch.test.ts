@@ -59,7 +59,7 @@ describe('planClaudeLaunch', () => {
       '--allowedTools',
       'mcp__cao-mcp-server__*',
       '--disallowedTools',
-      'Bash,BashOutput,KillShell,Monitor,Agent,Task,Workflow,Edit,MultiEdit,Write,NotebookEdit,WebFetch,WebSearch',
+      'Bash,BashOutput,KillShell,PowerShell,Monitor,Agent,Task,Workflow,Edit,MultiEdit,Write,NotebookEdit,WebFetch,WebSearch',
       '--permission-mode',
       'manual',
       '--append-system-prompt-file',
@@ -74,6 +74,12 @@ describe('planClaudeLaunch', () => {
       ['settings.json', 'mcp.json', 'system-prompt.md'].map((name) => `/srv/private/${name}`),
     )
     expect(plan.env).toMatchObject({ ...request.clientEnv, CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS: '0' })
+  })
+
+  it('passes on what the profile says to Claude Code alone', async () => {
+    const extras = { claudeConfig: { effort: 'high', fallbackModel: 'sonnet' }, native_agent: 'mine' }
+    const { argv } = await planClaudeLaunch({ ...request, profile: { ...profile, extras } })
+    expect(argv.join(' ')).toContain('--model opus --effort high --fallback-model sonnet --agent mine --session-id')
   })
 
   it('says nothing on the command line that is not asked for', async () => {

@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { McpServer } from '../../domain/profile.ts'
+import type { McpServer, ProfileExtras } from '../../domain/profile.ts'
 import type { Binding } from '../../domain/terminal.ts'
 import { fieldsOf, parseFields, textOf } from '../fields.ts'
 import type { LaunchPlan, LaunchRequest } from '../provider.ts'
@@ -50,6 +50,7 @@ export async function planClaudeLaunch(request: LaunchRequest): Promise<LaunchPl
       ...permissionFlags(permissions),
       ...(systemPrompt === undefined ? [] : ['--append-system-prompt-file', prompt]),
       ...(model === undefined ? [] : ['--model', model]),
+      ...extraFlags(profile.extras),
       isThere ? '--resume' : '--session-id',
       vendorSessionId,
     ],
@@ -87,6 +88,16 @@ function permissionFlags({ mode, denied }: PermissionPlan): readonly string[] {
     `mcp__${mcpServerName}__*`,
     ...(denied.length === 0 ? [] : ['--disallowedTools', denied.join(',')]),
     ...(mode === undefined ? [] : ['--permission-mode', mode]),
+  ]
+}
+
+/** What a profile says to Claude Code alone. */
+function extraFlags({ claudeConfig, native_agent: agent }: ProfileExtras): readonly string[] {
+  const { effort, fallbackModel } = claudeConfig ?? {}
+  return [
+    ...(effort === undefined ? [] : ['--effort', effort]),
+    ...(fallbackModel === undefined ? [] : ['--fallback-model', fallbackModel]),
+    ...(agent === undefined ? [] : ['--agent', agent]),
   ]
 }
 

@@ -1,5 +1,6 @@
 /** A profile's tool limits and permission mode in Claude Code's words. Pure. Source: `claude --help`, its tools of 2.1.332. */
 import type { Profile } from '../../domain/profile.ts'
+import { allowsTool, type CliTool, cliTools, isKnownTool } from '../../domain/tools.ts'
 
 export type PermissionPlan = {
   /** For `--permission-mode`; undefined: as the person's own settings say. */
@@ -13,17 +14,12 @@ export type PermissionPlan = {
 
 /** Which tools each of CAO's tool names stands for. A sub-agent, or a command that goes on by itself, could run a shell. */
 const toolsOf = {
-  execute_bash: ['Bash', 'BashOutput', 'KillShell', 'Monitor', 'Agent', 'Task', 'Workflow'],
+  execute_bash: ['Bash', 'BashOutput', 'KillShell', 'PowerShell', 'Monitor', 'Agent', 'Task', 'Workflow'],
   fs_read: ['Read'],
   fs_write: ['Edit', 'MultiEdit', 'Write', 'NotebookEdit'],
   fs_list: ['Glob', 'Grep', 'LS'],
   web_fetch: ['WebFetch', 'WebSearch'],
-} as const
-
-type ToolName = keyof typeof toolsOf
-const toolNames = Object.keys(toolsOf) as readonly ToolName[]
-/** Names that say nothing about Claude Code's own tools. */
-const otherNames = /^(?:@|discovery$|fs_\*$)/
+} as const satisfies Readonly<Record<CliTool, readonly string[]>>
 
 const modes: Readonly<Record<string, { readonly mode: string; readonly says: string }>> = {
   ask: { mode: 'manual', says: 'asks before shell commands, edits and web access' },
@@ -44,14 +40,10 @@ export function planPermissions(
   ownMode: string | undefined,
 ): PermissionPlan {
   const mode = profile.permissionMode === undefined ? undefined : modes[profile.permissionMode]
-  const isAllowed = (name: ToolName) =>
-    allowedTools === undefined ||
-    allowedTools.includes(name) ||
-    (name.startsWith('fs_') && allowedTools.includes('fs_*'))
   return {
     mode: mode?.mode,
     says: mode?.says ?? describeOwnMode(ownMode),
-    denied: toolNames.filter((name) => !isAllowed(name)).flatMap((name) => toolsOf[name]),
+    denied: cliTools.filter((name) => !allowsTool(allowedTools, name)).flatMap((name) => toolsOf[name]),
     notEnforced: [...listModeFaults(profile, mode !== undefined), ...listToolFaults(allowedTools)],
   }
 }
@@ -67,8 +59,6 @@ function listModeFaults({ permissionMode }: Profile, isKnown: boolean): readonly
 }
 
 function listToolFaults(allowedTools: readonly string[] | undefined): readonly string[] {
-  const unknown = (allowedTools ?? []).filter(
-    (name) => !otherNames.test(name) && !toolNames.some((one) => one === name),
-  )
+  const unknown = (allowedTools ?? []).filter((name) => !isKnownTool(name))
   return unknown.map((name) => `${name}: Claude Code has no such tool`)
 }

@@ -1,5 +1,6 @@
 /** A profile's tool limits and permission mode in opencode's words. Pure. Source: opencode's `permission` setting. */
 import type { Profile } from '../../domain/profile.ts'
+import { allowsTool, type CliTool, cliTools, isKnownTool } from '../../domain/tools.ts'
 
 export type PermissionAction = 'allow' | 'ask' | 'deny'
 /** Order counts: of two rules that match, the later wins. */
@@ -19,12 +20,7 @@ const permissionsOf = {
   fs_write: ['edit'],
   fs_list: ['glob', 'grep', 'list'],
   web_fetch: ['webfetch', 'websearch'],
-} as const
-
-type ToolName = keyof typeof permissionsOf
-const toolNames = Object.keys(permissionsOf) as readonly ToolName[]
-/** Names that say nothing about opencode's own tools. */
-const otherNames = /^(?:@|discovery$|fs_\*$)/
+} as const satisfies Readonly<Record<CliTool, readonly string[]>>
 
 const modes: Readonly<Record<string, { readonly action: PermissionAction; readonly says: string }>> = {
   ask: { action: 'ask', says: 'asks before shell commands, edits and web access' },
@@ -40,17 +36,13 @@ export function planPermissions(
   const mode = profile.permissionMode === undefined ? undefined : modes[profile.permissionMode]
   const asked: PermissionMap =
     mode === undefined ? {} : { bash: mode.action, edit: mode.action, webfetch: mode.action, websearch: mode.action }
-  const denied = allowedTools === undefined ? [] : toolNames.filter((name) => !isAllowed(name, allowedTools))
+  const denied = cliTools.filter((name) => !allowsTool(allowedTools, name))
   const limits = Object.fromEntries(denied.flatMap((name) => permissionsOf[name].map((one) => [one, 'deny'] as const)))
   return {
     map: { ...asked, question: 'allow', ...limits, [`${toolPrefix}*`]: 'allow' },
     mode: mode?.says ?? "asks where opencode's own configuration says so",
     notEnforced: [...listModeFaults(profile, mode !== undefined), ...listToolFaults(allowedTools)],
   }
-}
-
-function isAllowed(name: ToolName, allowed: readonly string[]): boolean {
-  return allowed.includes(name) || (name.startsWith('fs_') && allowed.includes('fs_*'))
 }
 
 function listModeFaults({ permissionMode }: Profile, isKnown: boolean): readonly string[] {
@@ -60,7 +52,7 @@ function listModeFaults({ permissionMode }: Profile, isKnown: boolean): readonly
 
 function listToolFaults(allowedTools: readonly string[] | undefined): readonly string[] {
   if (allowedTools === undefined) return []
-  const unknown = allowedTools.filter((name) => !otherNames.test(name) && !toolNames.some((known) => known === name))
+  const unknown = allowedTools.filter((name) => !isKnownTool(name))
   return [
     ...unknown.map((name) => `${name}: opencode has no such tool`),
     "MCP servers of opencode's own configuration stay available",

@@ -1,0 +1,37 @@
+/**
+ * What a new agent may use: its own list, within that of whoever launches it. Pure.
+ *
+ * Its own list is the launch's, else the profile's, else its role's; to the last two come the MCP servers of the profile. What
+ * remains is a true intersection with the launcher's list: an agent can not give what it has not, whatever the child's profile
+ * says. A server that the result does not reach is not wired; CAO's own tools are, since an agent must be able to report.
+ */
+import type { Profile } from '../domain/profile.ts'
+import { allowsServer, allowsTool, intersectTools, type ToolList } from '../domain/tools.ts'
+
+/** In profiles of upstream, where each has to name it; every agent of ours is given it. */
+export const ownServerName = 'cao-mcp-server'
+
+/** Undefined: no limit. `launcher` is the list of the agent that launches, undefined for a person or an agent without limit. */
+export function resolveTools(profile: Profile, asked: ToolList, launcher: ToolList): ToolList {
+  const servers = Object.keys(profile.mcpServers).map((name) => `@${name}`)
+  const own = asked ?? [...new Set([...(profile.allowedTools ?? profile.roleTools), ...servers])]
+  return intersectTools(own.includes('*') ? undefined : own, launcher)
+}
+
+export type LimitedServers = Pick<Profile, 'mcpServers'> & { readonly notes: readonly string[] }
+
+/** The servers that the list reaches, and a sentence for each that it does not reach, or not the whole of. */
+export function limitServers({ mcpServers }: Profile, allowed: ToolList): LimitedServers {
+  const names = Object.keys(mcpServers).filter((name) => name !== ownServerName)
+  const left = names.filter((name) => !allowsServer(allowed, name))
+  const partly = names.filter((name) => allowsServer(allowed, name) && !allowsTool(allowed, `@${name}`))
+  return {
+    mcpServers: Object.fromEntries(Object.entries(mcpServers).filter(([name]) => !left.includes(name))),
+    notes: [
+      ...left.map((name) => `MCP server ${name}: left out, the allowed tools do not name @${name}`),
+      ...partly.map(
+        (name) => `MCP server ${name}: all its tools can be used, the limit to some of them is not enforced`,
+      ),
+    ],
+  }
+}
