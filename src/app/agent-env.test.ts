@@ -1,5 +1,10 @@
-import { describe, expect, it } from 'vitest'
-import { checkExtraEnv, selectClientEnv, valueBytesMax } from './agent-env.ts'
+import { describe, expect, it, test } from 'vitest'
+import { checkExtraEnv, selectClientEnv, selectKeptEnv, valueBytesMax } from './agent-env.ts'
+
+test('variables that a person keeps reach agents, but for those by which CAO knows them', () => {
+  const kept = { DEPLOY_TOKEN: 's', PATH: '/opt/bin', CLAUDE_CODE_OAUTH_TOKEN: 't' }
+  expect(selectKeptEnv({ ...kept, CAO_TERMINAL_ID: '1a2b3c4d', TMUX: 'x', CODEX_HOME: 'y' })).toEqual(kept)
+})
 
 describe('selectClientEnv', () => {
   it('keeps what says who the person is, and drops what is of another program or a surrounding agent', () => {

@@ -3,6 +3,7 @@
  * and no sign of a surrounding agent or tmux reaches it. Pure.
  */
 import { AppError } from '../domain/errors.ts'
+import { claudeNames, isReservedVariable } from '../domain/variable-names.ts'
 
 const names = new Set([
   'HOME',
@@ -52,21 +53,8 @@ const prefixes = [
   'KIMI_',
   'QWEN_',
 ]
-/** Of Claude Code's own names those that say who the person is and how hard it shall think; the others are of a surrounding agent. */
-const claudeNames = new Set([
-  'CLAUDE_CONFIG_DIR',
-  'CLAUDE_CODE_OAUTH_TOKEN',
-  'CLAUDE_CODE_EFFORT_LEVEL',
-  'CLAUDE_CODE_USE_BEDROCK',
-  'CLAUDE_CODE_USE_VERTEX',
-  'CLAUDE_CODE_USE_FOUNDRY',
-  'CLAUDE_CODE_SKIP_BEDROCK_AUTH',
-  'CLAUDE_CODE_SKIP_VERTEX_AUTH',
-  'CLAUDE_CODE_SKIP_FOUNDRY_AUTH',
-])
 /** Longer values are left out, as upstream does. Units: bytes. */
 export const valueBytesMax = 2_048
-const deniedPrefixes = ['CLAUDE', 'CODEX_', '__MISE_', 'CAO_', 'TMUX']
 
 const isAllowed = (name: string): boolean =>
   names.has(name) || claudeNames.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
@@ -82,12 +70,17 @@ export function selectClientEnv(env: Readonly<Record<string, string | undefined>
   return picked
 }
 
+/** What a person keeps for all agents (`cao env`): they get it over what a shell happened to hold, but for what is CAO's own. */
+export function selectKeptEnv(variables: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => !isReservedVariable(name)))
+}
+
 /** Checks variables that a person asks for by `--env`. Errors: BAD_REQUEST naming the key, never the value. */
 export function checkExtraEnv(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   for (const [name, value] of Object.entries(env)) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
       throw new AppError('BAD_REQUEST', `--env: ${JSON.stringify(name)} is no variable name`)
-    if (deniedPrefixes.some((prefix) => name.startsWith(prefix)) && !claudeNames.has(name)) {
+    if (isReservedVariable(name)) {
       throw new AppError(
         'BAD_REQUEST',
         `--env: ${name} is set by CAO itself or would confuse the agent; choose another name`,

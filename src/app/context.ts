@@ -4,6 +4,7 @@ import type { TerminalBackend } from '../backend/backend.ts'
 import { AppError } from '../domain/errors.ts'
 import type { TerminalId } from '../domain/ids.ts'
 import type { LifeStep, Terminal } from '../domain/terminal.ts'
+import type { SkillFiles } from '../home/skill-files.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
 import type { Store } from '../store/store.ts'
 import type { BackendGuard } from './backend-guard.ts'
@@ -15,11 +16,20 @@ import type { Runtime } from './runtime.ts'
 /** argv of the stable programs that agents call: they outlive an upgrade under running agents. */
 export type Shims = { readonly hookArgv: readonly string[]; readonly mcpArgv: readonly string[] }
 
+/** What a person has set for launches that do not say it (`protocol/options.ts`). */
+export type LaunchDefaults = {
+  readonly provider: string | undefined
+  /** For an agent to become ready. Undefined: its provider's own. Units: ms. */
+  readonly startupLimitMs: number | undefined
+}
+
 export type AppContext = CoreContext & {
   readonly backend: TerminalBackend
   readonly guard: BackendGuard
   readonly providers: ProviderRegistry
   readonly profiles: ProfileFiles
+  readonly skills: SkillFiles
+  readonly launchDefaults: LaunchDefaults
   readonly shims: Shims
   readonly capabilities: Capabilities
   /** Where agents reach this server. */

@@ -29,7 +29,7 @@ import { tellOfQuestion } from './tell-caller.ts'
 
 export type AppOptions = Pick<
   AppContext,
-  'store' | 'backend' | 'providers' | 'profiles' | 'layout' | 'socketPath' | 'serverEnv'
+  'store' | 'backend' | 'providers' | 'profiles' | 'skills' | 'launchDefaults' | 'layout' | 'socketPath' | 'serverEnv'
 > & {
   readonly clock: Clock
   readonly log: Log

@@ -100,7 +100,8 @@ export async function requireReady(
   resolved: ResolvedLaunch,
   waiting: Waiting,
 ): Promise<void> {
-  const limitMs = resolved.profile.startupLimitMs ?? resolved.provider.quirks.startupLimitMs
+  const limitMs =
+    resolved.profile.startupLimitMs ?? context.launchDefaults.startupLimitMs ?? resolved.provider.quirks.startupLimitMs
   const outcome = await awaitReady(context, runtime, limitMs, waiting)
   if (outcome.kind === 'ready') return
   const seen = runtime.watch.lastSeen

@@ -7,11 +7,13 @@ import { randomBytes } from 'node:crypto'
 import { appendFileSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { LaunchDefaults } from '../app/context.ts'
 import { startApp } from '../app/create-app.ts'
 import { createProfileFiles } from '../app/profile-files.ts'
 import { systemClock } from '../async/clock-system.ts'
 import { AppError } from '../domain/errors.ts'
 import { createProfileStores, type ProfilePlaces } from '../home/profile-stores.ts'
+import { createSkillFiles } from '../home/skill-files.ts'
 import { createJsonLog, type Log, type LogLevel } from '../lib/log.ts'
 import { version } from '../lib/version.ts'
 import { type ServerFile, upstreamHome } from '../protocol/home.ts'
@@ -60,6 +62,8 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
       backend,
       providers: new ProviderRegistry(createProviders(root)),
       profiles: createProfileFiles(createProfileStores(profilePlaces(config, root))),
+      skills: createSkillFiles({ storeDirs: config.skillStoreDirs, builtInDir: join(root, 'skills') }),
+      launchDefaults: readLaunchDefaults(options),
       layout,
       socketPath,
       serverEnv: config.env,
@@ -90,6 +94,11 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
   stack.defer(() => log.write('info', 'server stopping'))
   const owned = stack.move()
   return { file, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+function readLaunchDefaults(options: ServerConfig['options']): LaunchDefaults {
+  const seconds = options['server.provider_init_timeout']
+  return { provider: options['agents.provider'], startupLimitMs: seconds === undefined ? undefined : seconds * 1_000 }
 }
 
 function profilePlaces({ layout, options, userHome }: ServerConfig, root: string): ProfilePlaces {

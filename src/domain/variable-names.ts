@@ -1,0 +1,18 @@
+/** Which variables an agent never gets from outside, because CAO sets them itself or a surrounding agent left them. Pure. */
+
+/** Of Claude Code's own names those that say who the person is and how hard it shall think; the others are of a surrounding agent. */
+export const claudeNames: ReadonlySet<string> = new Set([
+  'CLAUDE_CONFIG_DIR',
+  'CLAUDE_CODE_OAUTH_TOKEN',
+  'CLAUDE_CODE_EFFORT_LEVEL',
+  'CLAUDE_CODE_USE_BEDROCK',
+  'CLAUDE_CODE_USE_VERTEX',
+  'CLAUDE_CODE_USE_FOUNDRY',
+  'CLAUDE_CODE_SKIP_BEDROCK_AUTH',
+  'CLAUDE_CODE_SKIP_VERTEX_AUTH',
+  'CLAUDE_CODE_SKIP_FOUNDRY_AUTH',
+])
+const reservedPrefixes = ['CLAUDE', 'CODEX_', '__MISE_', 'CAO_', 'TMUX']
+
+export const isReservedVariable = (name: string): boolean =>
+  reservedPrefixes.some((prefix) => name.startsWith(prefix)) && !claudeNames.has(name)
