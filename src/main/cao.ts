@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { systemClock } from '../async/clock-system.ts'
 import type { CliContext, Programs } from '../cli/command.ts'
 import { runCli } from '../cli/run-cli.ts'
+import { requireSameProtocol } from '../cli/same-protocol.ts'
 import { AppError } from '../domain/errors.ts'
 import { version } from '../lib/version.ts'
 import { type HomeLayout, layoutOf, resolveHome, type ServerFile } from '../protocol/home.ts'
@@ -104,6 +105,7 @@ function createContext(signal: AbortSignal): CliContext {
       const found = await findServer(this.layout, systemClock)
       const file =
         found.kind === 'running' ? found.file : await startServer({ mayStart, layout: this.layout, programs, signal })
+      requireSameProtocol(file, programs.version)
       const { createClient } = await import('../client/client.ts')
       return createClient({ socketPath: file.socket_path }, { clock: systemClock })
     },

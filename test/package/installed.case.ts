@@ -52,7 +52,7 @@ export async function nodeFolder(major: 24 | 26): Promise<string> {
 /** One empty prefix, one empty home, one CAO_HOME. Owns: disposing ends what runs in it and removes all of it. */
 export class Installed implements AsyncDisposable {
   readonly folder: string
-  readonly prefix: string
+  prefix: string
   readonly layout: HomeLayout
   readonly env: NodeJS.ProcessEnv
 
@@ -97,6 +97,12 @@ export class Installed implements AsyncDisposable {
       cwd: this.folder,
       env: { ...env, PATH: path },
     })
+  }
+
+  /** From now on the programs of that prefix are run. */
+  use(prefix: string): void {
+    this.env['PATH'] = (this.env['PATH'] ?? '').replace(join(this.prefix, 'bin'), join(prefix, 'bin'))
+    this.prefix = prefix
   }
 
   async uninstall(): Promise<void> {
