@@ -17,6 +17,8 @@ import type { Question } from '../domain/question.ts'
 import type { StatusView } from '../domain/status.ts'
 import type { TrailEntry } from '../domain/status-reducer.ts'
 import type { Session, Terminal } from '../domain/terminal.ts'
+import type { Skill } from '../home/read-skill.ts'
+import type { ListedSkill } from '../home/skill-files.ts'
 import type { ListedProfile } from './profile-files.ts'
 import type { ProfileHit } from './search-profiles.ts'
 
@@ -173,6 +175,9 @@ export interface App {
   readOutputRange(id: TerminalId, offset: number, lengthMax: number): Promise<Uint8Array>
   setGroup(id: TerminalId, group: readonly string[] | undefined): TerminalView
   setMetadata(id: TerminalId, metadata: Readonly<Record<string, unknown>> | undefined): TerminalView
+  listSkills(): Promise<readonly ListedSkill[]>
+  /** Errors: BAD_REQUEST for a bad name or a faulty skill, NOT_FOUND, TOO_LARGE. */
+  loadSkill(name: string): Promise<Skill>
   explain(id: TerminalId, waiting: Waiting): Promise<Explanation>
   /** argv for a person's shell. */
   attachArgv(id: TerminalId): readonly string[]

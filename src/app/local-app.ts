@@ -81,6 +81,8 @@ export class LocalApp implements App {
 
   async listProviders(): ReturnType<App['listProviders']> {
     const env = selectClientEnv(this.#context.serverEnv)
+  listSkills: App['listSkills'] = () => this.#context.skills.list()
+  loadSkill: App['loadSkill'] = (name) => this.#context.skills.load(name)
     return Promise.all(
       this.#context.providers.all.map(async (provider) => {
         const { name } = provider

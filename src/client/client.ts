@@ -13,6 +13,7 @@ import { paths } from '../protocol/paths.ts'
 import type { ProfileBody, ProfileSummaryBody, ProviderBody } from '../protocol/profile.ts'
 import { type CallOptions, createVerbs } from './ask.ts'
 import { type StreamOptions, streamEvents } from './event-stream.ts'
+import { skillCalls } from './skill-calls.ts'
 import { terminalCalls } from './terminal-calls.ts'
 import { createTransport, type Target } from './transport.ts'
 import { workCalls } from './work-calls.ts'
@@ -36,6 +37,7 @@ export function createClient(target: Target, options: ClientOptions = {}) {
   return {
     ...terminalCalls(verbs),
     ...workCalls(verbs),
+    ...skillCalls(verbs),
     health: (how?: CallOptions) => get<HealthBody>(paths.health(), {}, how),
     doctor: (how?: CallOptions) => get<readonly FindingBody[]>(paths.doctor(), {}, how),
     listProfiles: (how?: CallOptions) => get<readonly ProfileSummaryBody[]>(paths.profiles(), {}, how),

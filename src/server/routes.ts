@@ -12,6 +12,7 @@ import { recoverRoutes } from './routes/recover.ts'
 import { runStepRoutes } from './routes/run-step.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { terminalInputRoutes } from './routes/terminal-input.ts'
+import { skillRoutes } from './routes/skills.ts'
 import { terminalRoutes } from './routes/terminals.ts'
 
 /** In the order in which the document tells them. */
@@ -21,6 +22,7 @@ export const routes: readonly Route[] = [
   ...profileRoutes,
   ...sessionRoutes,
   ...terminalRoutes,
+  ...skillRoutes,
   ...terminalInputRoutes,
   ...outputRoutes,
   ...recoverRoutes,
