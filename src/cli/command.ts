@@ -10,6 +10,7 @@ import type { ParseArgsOptionDescriptor } from 'node:util'
 import type { Clock } from '../async/clock.ts'
 import type { Client } from '../client/client.ts'
 import type { HomeLayout } from '../protocol/home.ts'
+import type { ScreenTools } from './screen-tools.ts'
 
 /** `isNumber`: its value never begins with "-". */
 export type OptionDescriptor = ParseArgsOptionDescriptor & { readonly isNumber?: boolean }
@@ -62,6 +63,8 @@ export type CliContext = {
   ask(question: string): Promise<string>
   /** Runs a program on our terminal, our environment without `TMUX`, and returns its exit code. */
   runProgram(argv: readonly string[]): Promise<number>
+  /** The rules of the providers, without a server. */
+  openScreenTools(): Promise<ScreenTools>
   /** A client of the running server; starts one when none runs, unless told not to. Errors: SERVER_UNREACHABLE. */
   openClient(options?: { readonly mayStart?: boolean }): Promise<Client>
 }

@@ -48,6 +48,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./explain.ts')).explainCommand,
   },
   {
+    name: 'rules',
+    summary: 'list the rules that screens are read by, and try them on captures',
+    load: async () => (await import('./rules.ts')).rulesCommand,
+  },
+  {
     name: 'events',
     summary: 'print what has happened, and with --follow what happens',
     load: async () => (await import('./events.ts')).eventsCommand,

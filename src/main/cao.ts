@@ -100,6 +100,11 @@ function createContext(signal: AbortSignal): CliContext {
     readStdin: async () => (await import('../cli/read-stdin.ts')).readAll(process.stdin),
     ask,
     runProgram: async (argv) => (await import('./run-program.ts')).runProgram(argv),
+    async openScreenTools() {
+      const { ScreenTools } = await import('../rules/screen-tools.ts')
+      const { createProviders } = await import('./create-providers.ts')
+      return new ScreenTools(createProviders(findRoot()), this.layout.rulesDir)
+    },
     async openClient({ mayStart = true } = {}) {
       const { findServer } = await import('../cli/find-server.ts')
       const found = await findServer(this.layout, systemClock)

@@ -19,6 +19,7 @@ import { version } from '../lib/version.ts'
 import { type ServerFile, upstreamHome } from '../protocol/home.ts'
 import { protocolVersion } from '../protocol/version.ts'
 import { ProviderRegistry } from '../providers/registry.ts'
+import { applyRuleFiles } from '../rules/rule-files.ts'
 import { createHttpApp } from '../server/http-app.ts'
 import { listen } from '../server/listen.ts'
 import { loadOrCreateToken } from '../server/token.ts'
@@ -60,7 +61,7 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
     await startApp({
       store,
       backend,
-      providers: new ProviderRegistry(createProviders(root)),
+      providers: new ProviderRegistry(await applyRuleFiles(createProviders(root), layout.rulesDir, log)),
       profiles: createProfileFiles(createProfileStores(profilePlaces(config, root))),
       skills: createSkillFiles({ storeDirs: config.skillStoreDirs, builtInDir: join(root, 'skills') }),
       launchDefaults: readLaunchDefaults(options),

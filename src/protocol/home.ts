@@ -26,10 +26,14 @@ export type HomeLayout = {
   readonly envFile: string
   /** Skills of this CAO, `NAME/SKILL.md`. */
   readonly skillsDir: string
+  /** Screen rules of the person's own, `PROVIDER.yaml`. */
+  readonly rulesDir: string
   readonly shimsDir: string
   readonly tokenFile: string
   /** Requests that agents wrote while no server ran; ingested once at the next start. */
   readonly outboxDir: string
+  /** Worktrees of agents, each in a folder named by its terminal. */
+  readonly worktreesDir: string
 }
 
 export function layoutOf(home: string): HomeLayout {
@@ -48,9 +52,11 @@ export function layoutOf(home: string): HomeLayout {
     settingsFile: join(home, 'settings.json'),
     envFile: join(home, '.env'),
     skillsDir: join(home, 'skills'),
+    rulesDir: join(home, 'rules'),
     shimsDir: join(home, 'shims'),
     tokenFile: join(runDir, 'token'),
     outboxDir: join(home, 'outbox'),
+    worktreesDir: join(home, 'worktrees'),
   }
 }
 

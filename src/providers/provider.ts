@@ -11,7 +11,7 @@ import type { Profile } from '../domain/profile.ts'
 import type { Announces, Claim, EvidenceSource, QuestionText } from '../domain/status.ts'
 import type { Binding } from '../domain/terminal.ts'
 import type { Log } from '../lib/log.ts'
-import type { RuleMatch, ScreenRule } from '../screen/rules.ts'
+import type { RuleChanges, RuleMatch, ScreenRule } from '../screen/rules.ts'
 import type { Snapshot } from '../screen/snapshot.ts'
 
 export type ProviderCapability =
@@ -138,7 +138,7 @@ export interface ScreenReader {
   readonly read: (snapshot: Snapshot) => ScreenReading
   readonly explain: (snapshot: Snapshot) => ScreenExplanation
   /** A reader with these rules over its own: one of the same name takes the other's place. */
-  withRules(changes: readonly ScreenRule[]): ScreenReader
+  withRules(changes: RuleChanges): ScreenReader
 }
 
 /** What a provider's structured channels tell. */

@@ -83,9 +83,16 @@ export function holds<Region extends string>(
   })
 }
 
+export type RuleChanges = {
+  readonly rules: readonly ScreenRule[]
+  /** Names of rules that are taken away. */
+  readonly off: readonly string[]
+}
+
 /** A person's rules over those of the provider: one of the same name takes the other's place, the rest are added. */
-export function replaceRules(rules: readonly ScreenRule[], changes: readonly ScreenRule[]): readonly ScreenRule[] {
+export function replaceRules(rules: readonly ScreenRule[], changes: RuleChanges): readonly ScreenRule[] {
   const names = new Set(rules.map(({ name }) => name))
-  const changed = rules.map((rule) => changes.find(({ name }) => name === rule.name) ?? rule)
-  return [...changed, ...changes.filter(({ name }) => !names.has(name))]
+  const kept = rules.filter(({ name }) => !changes.off.includes(name))
+  const changed = kept.map((rule) => changes.rules.find(({ name }) => name === rule.name) ?? rule)
+  return [...changed, ...changes.rules.filter(({ name }) => !names.has(name))]
 }
