@@ -17,6 +17,7 @@ import type { Question } from '../domain/question.ts'
 import type { StatusView } from '../domain/status.ts'
 import type { TrailEntry } from '../domain/status-reducer.ts'
 import type { Session, Terminal } from '../domain/terminal.ts'
+import type { Worktree, WorktreeWork } from '../domain/worktree.ts'
 import type { Skill } from '../home/read-skill.ts'
 import type { ListedSkill } from '../home/skill-files.ts'
 import type { ListedProfile } from './profile-files.ts'
@@ -25,7 +26,13 @@ import type { ProfileHit } from './search-profiles.ts'
 /** Who asks. A terminal acts only as itself; a person (CLI, browser) may do everything. */
 export type Actor = { readonly kind: 'person' } | { readonly kind: 'terminal'; readonly id: TerminalId }
 
-export type TerminalView = { readonly terminal: Terminal; readonly status: StatusView; readonly queueLength: number }
+export type TerminalView = {
+  readonly terminal: Terminal
+  readonly status: StatusView
+  readonly queueLength: number
+  /** Undefined: it works in a directory that is not its own. */
+  readonly worktree?: Worktree | undefined
+}
 export type SessionView = { readonly session: Session; readonly terminals: readonly TerminalView[] }
 
 export type CreateTerminal = {
@@ -49,6 +56,8 @@ export type CreateTerminal = {
   }
   readonly group?: readonly string[]
   readonly metadata?: Readonly<Record<string, unknown>>
+  /** Gives it a git worktree of its own, made from its working directory. */
+  readonly useWorktree?: boolean
 }
 export type CreateSession = CreateTerminal & { readonly sessionName?: string }
 
@@ -88,7 +97,31 @@ export type StartJob = {
   /** Gives the job to this running terminal instead of a new one. */
   readonly reuseTerminalId?: TerminalId
   readonly clientEnv?: Readonly<Record<string, string>>
+  /** As for a terminal; not with `reuseTerminalId`. */
+  readonly useWorktree?: boolean
 }
+
+export type WorktreeView = {
+  readonly worktree: Worktree
+  /** Undefined: git could not tell. */
+  readonly work: WorktreeWork | undefined
+  /** Terminals that are there and work in it, its own among them. */
+  readonly usedBy: readonly TerminalId[]
+}
+
+export type RemoveWorktree = { readonly id: TerminalId; readonly isForced: boolean }
+
+/** What a project names in its `.cao/worktree.json`. */
+export type WorktreeSetup = {
+  readonly file: string
+  readonly argv: readonly string[]
+  readonly timeoutMs: number
+  /** Of the file's bytes: what a person allows. */
+  readonly digest: string
+  readonly isAllowed: boolean
+}
+
+export type FoundSetup = { readonly repository: string; readonly setup: WorktreeSetup | undefined }
 
 export type Output = {
   readonly text: string
@@ -142,6 +175,9 @@ export interface App {
   searchProfiles(query: string, limit?: number): Promise<readonly ProfileHit[]>
   /** For those who look: variables stay names. Errors: PROFILE_UNKNOWN, PROFILE_INVALID. */
   loadProfile(name: string): Promise<Profile>
+  listSkills(): Promise<readonly ListedSkill[]>
+  /** Errors: BAD_REQUEST for a bad name or a faulty skill, NOT_FOUND, TOO_LARGE. */
+  loadSkill(name: string): Promise<Skill>
   listProviders(): Promise<
     readonly { readonly name: string; readonly program: string | undefined; readonly hint: string | undefined }[]
   >
@@ -175,9 +211,6 @@ export interface App {
   readOutputRange(id: TerminalId, offset: number, lengthMax: number): Promise<Uint8Array>
   setGroup(id: TerminalId, group: readonly string[] | undefined): TerminalView
   setMetadata(id: TerminalId, metadata: Readonly<Record<string, unknown>> | undefined): TerminalView
-  listSkills(): Promise<readonly ListedSkill[]>
-  /** Errors: BAD_REQUEST for a bad name or a faulty skill, NOT_FOUND, TOO_LARGE. */
-  loadSkill(name: string): Promise<Skill>
   explain(id: TerminalId, waiting: Waiting): Promise<Explanation>
   /** argv for a person's shell. */
   attachArgv(id: TerminalId): readonly string[]
@@ -202,6 +235,17 @@ export interface App {
   /** The job when it has ended, or as it stands when `waitMs` is over. A handoff's asker that gets the end here gets no callback. */
   waitForJob(id: JobId, waitMs: number, waiting: Waiting): Promise<Job>
   cancelJob(id: JobId, waiting: Waiting): Promise<Job>
+
+  /** All there are, those of ended terminals included, with what each holds. */
+  listWorktrees(waiting: Waiting): Promise<readonly WorktreeView[]>
+  /** From memory; undefined when the terminal has none or it was removed. */
+  findWorktree(id: TerminalId): Worktree | undefined
+  /** Errors: NOT_FOUND, CONFLICT (in use, locked, or with work and not forced). */
+  removeWorktree(request: RemoveWorktree, waiting: Waiting): Promise<void>
+  /** The set-up that the project of a directory names for its worktrees. Errors: BAD_REQUEST. */
+  showWorktreeSetup(directory: string, waiting: Waiting): Promise<FoundSetup>
+  /** Allows exactly the file of this digest; undefined forbids it. Errors: BAD_REQUEST, NOT_FOUND, CONFLICT. */
+  trustWorktreeSetup(directory: string, digest: string | undefined, waiting: Waiting): Promise<FoundSetup>
 
   listQuestions(terminalId?: TerminalId): readonly Question[]
   /** Errors: CONFLICT when not exactly one question is open and none is named; NOT_FOUND. */

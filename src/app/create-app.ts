@@ -21,6 +21,7 @@ import { queueMessage, tellSender } from './mailbox.ts'
 import { Outbox } from './outbox.ts'
 import { recover } from './recover.ts'
 import { relaunchAll } from './relaunch-terminal.ts'
+import { sweepWorktrees } from './release-worktree.ts'
 import type { RuntimeListeners } from './runtime.ts'
 import { interruptTurn } from './send-input.ts'
 import { closeIfEmpty } from './sessions.ts'
@@ -108,6 +109,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     jobs.resume()
   }
   scope.spawn('outbox', (signal) => outbox.follow(signal))
+  scope.spawn('worktrees', (signal) => sweepWorktrees(context, signal))
   takeUp()
   scope.spawn('digest of the absence', (signal) => tellWhatHappened(context, signal))
   const app = new LocalApp(context, { jobs, deleter, listeners, startedAtMs: clock.nowMs() })

@@ -8,6 +8,7 @@ import type { TerminalId } from '../domain/ids.ts'
 import type { Exit, Terminal } from '../domain/terminal.ts'
 import { type AppContext, requireTerminal, stepTerminal } from './context.ts'
 import { closeQuestions, lapseTyping, lastLinesOf, tellOfCutTurn } from './cut-turn.ts'
+import { releaseAfter } from './release-worktree.ts'
 import type { Runtime } from './runtime.ts'
 import { removeTerminalDirs, terminalDirs } from './terminal-dirs.ts'
 
@@ -159,6 +160,7 @@ export class Deleter {
     for (const message of store.messages.list(id, { limit: 10_000, states: ['typing', 'typed'] })) {
       ladder.step(message.id, 'lapse', `terminal ${id} was deleted while it was typed`)
     }
+    await releaseAfter(context, terminal)
     // The row outlives its files: a crash in between is found by it.
     await removeTerminalDirs(terminalDirs(layout, id))
     stepTerminal(context, id, 'finish')

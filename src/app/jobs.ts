@@ -328,7 +328,7 @@ function formatTask(job: Job): string {
 const failure = (why: string): JobResult => ({ answer: undefined, failure: why, source: undefined })
 
 function toCreate(request: StartJob): CreateTerminal {
-  const { profileName, provider, workingDirectory, allowedTools, model, callerId, clientEnv } = request
+  const { profileName, provider, workingDirectory, allowedTools, model, callerId, clientEnv, useWorktree } = request
   return {
     profileName,
     isDeferred: true,
@@ -338,6 +338,7 @@ function toCreate(request: StartJob): CreateTerminal {
     ...(model === undefined ? {} : { model }),
     ...(callerId === undefined ? {} : { callerId }),
     ...(clientEnv === undefined ? {} : { clientEnv }),
+    ...(useWorktree === undefined ? {} : { useWorktree }),
   }
 }
 

@@ -16,6 +16,7 @@ import type {
   Output,
   RecoverOutcome,
   RecoverTerminal,
+  RemoveWorktree,
   SendInput,
   SessionView,
   StartJob,
@@ -36,6 +37,7 @@ import { searchProfiles } from './search-profiles.ts'
 import { exitTerminal, pressKey, sendInput } from './send-input.ts'
 import { chooseSessionName, deleteSession, requireSession } from './sessions.ts'
 import { type StartWorker, startWorker } from './start-worker.ts'
+import { listWorktrees, removeWorktree, showSetup, trustSetup } from './worktrees.ts'
 
 export type LocalAppParts = {
   readonly jobs: Jobs
@@ -79,10 +81,11 @@ export class LocalApp implements App {
     searchProfiles(await this.#context.profiles.list(), query, limit)
   loadProfile: App['loadProfile'] = (name) => this.#context.profiles.inspect(name)
 
-  async listProviders(): ReturnType<App['listProviders']> {
-    const env = selectClientEnv(this.#context.serverEnv)
   listSkills: App['listSkills'] = () => this.#context.skills.list()
   loadSkill: App['loadSkill'] = (name) => this.#context.skills.load(name)
+
+  async listProviders(): ReturnType<App['listProviders']> {
+    const env = selectClientEnv(this.#context.serverEnv)
     return Promise.all(
       this.#context.providers.all.map(async (provider) => {
         const { name } = provider
@@ -152,7 +155,8 @@ export class LocalApp implements App {
   #viewTerminal(terminal: Terminal): TerminalView {
     const status = this.#context.runtimes.get(terminal.id)?.view ?? viewEnded(terminal)
     const queueLength = this.#context.store.messages.count(terminal.id, ['queued', 'leased'])
-    return { terminal, status, queueLength }
+    const worktree = this.#context.store.worktrees.find(terminal.id)
+    return { terminal, status, queueLength, worktree }
   }
 
   deleteTerminal(id: TerminalId, waiting: Waiting): Promise<void> {
@@ -237,6 +241,17 @@ export class LocalApp implements App {
   async cancelJob(id: JobId, _waiting: Waiting): ReturnType<App['cancelJob']> {
     return this.#parts.jobs.cancel(id)
   }
+
+  listWorktrees: App['listWorktrees'] = ({ signal }) => listWorktrees(this.#context, signal)
+  findWorktree: App['findWorktree'] = (id) => this.#context.store.worktrees.find(id)
+
+  removeWorktree(request: RemoveWorktree, { signal }: Waiting): Promise<void> {
+    return removeWorktree(this.#context, request, signal)
+  }
+
+  showWorktreeSetup: App['showWorktreeSetup'] = (directory, { signal }) => showSetup(this.#context, directory, signal)
+  trustWorktreeSetup: App['trustWorktreeSetup'] = (directory, digest, { signal }) =>
+    trustSetup(this.#context, { directory, digest }, signal)
 
   listQuestions(terminalId?: TerminalId): ReturnType<App['listQuestions']> {
     return listQuestions(this.#context, terminalId)

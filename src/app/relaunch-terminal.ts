@@ -3,6 +3,7 @@
  * programs found anew, secrets by name. One relauncher at a time (the life table's step is the claim); what fails
  * leaves the terminal lost with the reason, its reference and its queue kept.
  */
+import { stat } from 'node:fs/promises'
 import type { Waiting } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
 import type { TerminalId } from '../domain/ids.ts'
@@ -31,6 +32,7 @@ export async function relaunchTerminal(context: AppContext, options: RelaunchOpt
   if (former.life !== 'lost' && former.life !== 'exited') {
     throw new AppError('CONFLICT', `terminal ${id} is ${former.life}; only a lost or exited one can be recovered`)
   }
+  await requireDirectory(context, former)
   const resolved = await resolveLaunch(context, toRequest(former, options))
   if (!stepTerminal(context, id, 'relaunch', { reason: 'taken up again' })) {
     throw new AppError('CONFLICT', `terminal ${id} is being taken up already`)
@@ -54,6 +56,15 @@ export async function relaunchTerminal(context: AppContext, options: RelaunchOpt
     closeIfEmpty(context, former.sessionName)
     throw error
   }
+}
+
+/** A worktree that somebody removed has a branch, from which it can be made again. Errors: DIRECTORY_MISSING. */
+async function requireDirectory({ store }: AppContext, { id, workingDirectory }: Terminal): Promise<void> {
+  const worktree = store.worktrees.find(id)
+  if (worktree === undefined || (await stat(workingDirectory).catch(() => undefined)) !== undefined) return
+  const { path, branch, gitDir } = worktree
+  const again = `git --git-dir=${gitDir} worktree add -f ${path} ${branch}`
+  throw new AppError('DIRECTORY_MISSING', `the worktree of terminal ${id} was removed; \`${again}\` makes it again`)
 }
 
 function toRequest(former: Terminal, { env, clientEnv }: RelaunchOptions): CreateTerminal {

@@ -17,7 +17,9 @@ export type Repository = {
 
 export type FoundRepository =
   | { readonly kind: 'found'; readonly repository: Repository }
-  | { readonly kind: 'none' | 'bare' | 'empty' }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'bare' }
+  | { readonly kind: 'empty' }
   | Exclude<GitResult, { readonly kind: 'done' }>
 
 /** Errors: the signal's reason. */
