@@ -24,7 +24,13 @@ import type { ListedProfile } from './profile-files.ts'
 import type { ProfileHit } from './search-profiles.ts'
 
 /** Who asks. A terminal acts only as itself; a person (CLI, browser) may do everything. */
-export type Actor = { readonly kind: 'person' } | { readonly kind: 'terminal'; readonly id: TerminalId }
+export type Actor =
+  | {
+      readonly kind: 'person'
+      /** Came with the read-only token; the server's table of rights holds it to that. */
+      readonly mayOnlyRead?: boolean
+    }
+  | { readonly kind: 'terminal'; readonly id: TerminalId }
 
 export type TerminalView = {
   readonly terminal: Terminal

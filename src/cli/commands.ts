@@ -73,6 +73,16 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./server.ts')).serverCommand,
   },
   {
+    name: 'audit',
+    summary: 'list who changed what, and who was refused at the doors',
+    load: async () => (await import('./audit.ts')).auditCommand,
+  },
+  {
+    name: 'token',
+    summary: 'print the token of the TCP door, or the one that may only read',
+    load: async () => (await import('./token.ts')).tokenCommand,
+  },
+  {
     name: 'doctor',
     summary: 'check what CAO needs, and say what to do about what is missing',
     load: async () => (await import('./doctor.ts')).doctorCommand,

@@ -25,6 +25,7 @@ export const errorTable = {
   ENV_MISSING: row(409, 9),
   TOO_LARGE: row(413, 2),
   QUEUE_FULL: row(429, 75, true),
+  RATE_LIMITED: row(429, 75, true),
   LAUNCH_FAILED: row(502, 10),
   WORKER_FAILED: row(502, 11),
   BACKEND_GONE: row(503, 75, true),

@@ -16,10 +16,11 @@ import { createProfileStores, type ProfilePlaces } from '../home/profile-stores.
 import { createSkillFiles } from '../home/skill-files.ts'
 import { createJsonLog, type Log, type LogLevel } from '../lib/log.ts'
 import { version } from '../lib/version.ts'
-import { type ServerFile, upstreamHome } from '../protocol/home.ts'
+import { type HomeLayout, type ServerFile, upstreamHome } from '../protocol/home.ts'
 import { protocolVersion } from '../protocol/version.ts'
 import { ProviderRegistry } from '../providers/registry.ts'
 import { applyRuleFiles } from '../rules/rule-files.ts'
+import { openAudit } from '../server/audit.ts'
 import { createHttpApp } from '../server/http-app.ts'
 import { listen } from '../server/listen.ts'
 import { loadOrCreateToken } from '../server/token.ts'
@@ -84,9 +85,10 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
     closing: closing.signal,
     capabilities: running.capabilities,
     rules: { hosts: options['server.allowed_hosts'], origins: options['server.cors_origins'] },
+    audit: openAudit(layout.auditFile, log),
   })
-  const token = config.isAuthOff ? undefined : await loadOrCreateToken(layout.tokenFile)
-  const tcp = port === undefined ? undefined : { host: options['server.host'], port, token }
+  const tokens = config.isAuthOff ? { token: undefined } : await loadTokens(layout)
+  const tcp = port === undefined ? undefined : { host: options['server.host'], port, ...tokens }
   const doors = stack.use(await listen({ router, clock: systemClock, log, socketPath, tcp }))
   stack.defer(() => closing.abort(new Error('the server is stopping')))
   const file = await writeServerFile(config, doors.port, socketPath)
@@ -138,6 +140,10 @@ function makeDirectory(path: string): void {
     makeDirectory(dirname(path))
     mkdirSync(path, { mode: 0o700 })
   }
+}
+
+async function loadTokens({ tokenFile, readTokenFile }: HomeLayout) {
+  return { token: await loadOrCreateToken(tokenFile), readToken: await loadOrCreateToken(readTokenFile) }
 }
 
 /** In CAO_HOME/run, or in a private place with a shorter path where that is too long for a socket. */

@@ -15,6 +15,8 @@ export type HomeLayout = {
   readonly socketPathPreferred: string
   readonly logsDir: string
   readonly serverLog: string
+  /** Who changed what, and who was refused; the older half in `audit.1.jsonl`. */
+  readonly auditFile: string
   readonly dbFile: string
   /** One directory per terminal: generated settings, output log, hook spool. */
   readonly terminalsDir: string
@@ -30,6 +32,8 @@ export type HomeLayout = {
   readonly rulesDir: string
   readonly shimsDir: string
   readonly tokenFile: string
+  /** A second token, by which one may look and change nothing. */
+  readonly readTokenFile: string
   /** Requests that agents wrote while no server ran; ingested once at the next start. */
   readonly outboxDir: string
   /** Worktrees of agents, each in a folder named by its terminal. */
@@ -46,6 +50,7 @@ export function layoutOf(home: string): HomeLayout {
     socketPathPreferred: join(runDir, 'server.sock'),
     logsDir,
     serverLog: join(logsDir, 'server.log'),
+    auditFile: join(logsDir, 'audit.jsonl'),
     dbFile: join(home, 'db', 'cao.db'),
     terminalsDir: join(home, 'terminals'),
     agentStoreDir: join(home, 'agent-store'),
@@ -55,6 +60,7 @@ export function layoutOf(home: string): HomeLayout {
     rulesDir: join(home, 'rules'),
     shimsDir: join(home, 'shims'),
     tokenFile: join(runDir, 'token'),
+    readTokenFile: join(runDir, 'token.read'),
     outboxDir: join(home, 'outbox'),
     worktreesDir: join(home, 'worktrees'),
   }

@@ -8,12 +8,14 @@ const worker = trustId<TerminalId>('12ab34cd')
 const book = { find: (token: string) => (token === 'secret-of-worker' ? worker : undefined) }
 const unix: Door = { kind: 'unix' }
 const tcp: Door = { kind: 'tcp', token: 'right' }
+const both: Door = { kind: 'tcp', token: 'right', readToken: 'look' }
 const open: Door = { kind: 'tcp', token: undefined }
 
 function ask(door: Door, authorization?: string, capability?: string): string {
   try {
     const actor = identify({ door, authorization, capability }, book)
-    return actor.kind === 'person' ? 'person' : actor.id
+    if (actor.kind === 'terminal') return actor.id
+    return actor.mayOnlyRead === true ? 'reader' : 'person'
   } catch (error) {
     if (error instanceof AppError) return error.code
     throw error
@@ -33,6 +35,9 @@ test.each([
   ['TCP with another scheme', tcp, 'Basic right', undefined, 'UNAUTHORIZED'],
   ['TCP with a capability', tcp, undefined, 'secret-of-worker', '12ab34cd'],
   ['TCP with the token and a wrong capability', tcp, 'Bearer right', 'wrong', 'UNAUTHORIZED'],
+  ['TCP with the read-only token', both, 'Bearer look', undefined, 'reader'],
+  ['TCP with the full token beside it', both, 'Bearer right', undefined, 'person'],
+  ['TCP with neither of the two', both, 'Bearer lookright', undefined, 'UNAUTHORIZED'],
   ['TCP without auth, on purpose', open, undefined, undefined, 'person'],
   ['TCP without auth, an agent', open, undefined, 'secret-of-worker', '12ab34cd'],
 ] as const)('%s', (...[, door, authorization, capability, who]) => {

@@ -5,16 +5,31 @@ import type { Context, Hono } from 'hono'
 import type { Actor, App } from '../app/app.ts'
 import type { Clock } from '../async/clock.ts'
 import type { Waiting } from '../async/wait.ts'
-import { AppError } from '../domain/errors.ts'
+import { AppError, type ErrorCode } from '../domain/errors.ts'
 import type { Log } from '../lib/log.ts'
 
 /** Through which door a request came in. A unix socket's mode is its lock; TCP needs a token, or has none on purpose. */
-export type Door = { readonly kind: 'unix' } | { readonly kind: 'tcp'; readonly token: string | undefined }
+export type Door =
+  | { readonly kind: 'unix' }
+  | {
+      readonly kind: 'tcp'
+      readonly token: string | undefined
+      /** Shows everything and changes nothing. */
+      readonly readToken?: string
+    }
 
 export type HttpEnv = {
   Bindings: { readonly door: Door }
   /** Undefined only on routes that need no actor. */
-  Variables: { actor: Actor | undefined }
+  Variables: {
+    actor: Actor | undefined
+    /** It passed the guard. */
+    isAdmitted?: boolean
+    /** Refused for the number of requests, and not the first of these refusals. */
+    isRepeated?: boolean
+    /** Of what it was answered with, when that is a refusal or a fault. */
+    code?: ErrorCode
+  }
 }
 export type HttpContext = Context<HttpEnv>
 export type Router = Hono<HttpEnv>

@@ -20,7 +20,9 @@ export type ListenOptions = {
   readonly log: Log
   readonly socketPath: string
   /** Undefined: no TCP door. Port 0: any free one. Token undefined: everybody on this machine may come in (`--no-auth`). */
-  readonly tcp: { readonly host: string; readonly port: number; readonly token: string | undefined } | undefined
+  readonly tcp:
+    | { readonly host: string; readonly port: number; readonly token: string | undefined; readonly readToken?: string }
+    | undefined
 }
 
 /** The caller aborts `Services.closing` before it disposes this, so that streams and held requests end by themselves. */
@@ -30,6 +32,8 @@ export type Listening = AsyncDisposable & {
   readonly port: number | undefined
 }
 
+/** Other local users can connect, too, and must not use up our descriptors. A connection beyond these is closed. */
+export const tcpConnectionsMax = 200
 /** How long requests may run on after closing began. Units: ms. */
 export const closeGraceMs = 5_000
 
@@ -45,7 +49,9 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   await openUnix(unix, socketPath)
   let port: number | undefined
   if (tcp !== undefined) {
-    const server = serve(options, { kind: 'tcp', token: tcp.token })
+    const { token, readToken } = tcp
+    const server = serve(options, { kind: 'tcp', token, ...(readToken === undefined ? {} : { readToken }) })
+    server.maxConnections = tcpConnectionsMax
     stack.defer(() => close(server, options.clock))
     port = await openTcp(server, tcp)
     if (tcp.token === undefined) {

@@ -1,6 +1,6 @@
 /**
- * Which web pages may talk to the server: pure rules on two headers. A foreign name in `Host` is a DNS rebinding
- * attack; a foreign `Origin` on a request that changes something is a page that is not ours.
+ * Which web pages may talk to the server: pure rules on headers. A foreign name in `Host` is a DNS rebinding attack; a foreign
+ * `Origin` on a request that changes something is a page that is not ours; so is what the browser itself calls cross-site.
  */
 const loopbackNames = ['localhost', '127.0.0.1', '[::1]']
 const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
@@ -27,6 +27,28 @@ export function isOriginAllowed(
   if (origins.includes('*') || origins.includes(request.origin)) return true
   const authority = /^https?:\/\/([^/?#@\s]+)$/i.exec(request.origin)?.[1]
   return authority !== undefined && authority.toLowerCase() === request.host?.toLowerCase()
+}
+
+/** What a browser says of a request. Source: Fetch Metadata Request Headers (W3C). */
+export type PageRequest = {
+  readonly method: string
+  readonly host: string | undefined
+  readonly origin: string | undefined
+  /** `Sec-Fetch-Site`, `-Mode` and `-Dest`. */
+  readonly site: string | undefined
+  readonly mode: string | undefined
+  readonly destination: string | undefined
+}
+
+/**
+ * A page of somebody else asks. Pages on other ports of this machine are same-site, and foreign all the same. A link that a
+ * person follows is let through: it changes nothing, and the page with the link sees nothing.
+ */
+export function isForeignPage({ site, mode, destination, ...request }: PageRequest, rules: OriginRules): boolean {
+  if (!isOriginAllowed(request, rules)) return true
+  if (site === undefined || site === 'same-origin' || site === 'none') return false
+  if (mode === 'navigate' && destination === 'document' && !changing.has(request.method)) return false
+  return request.origin === undefined || !isOriginAllowed({ ...request, method: 'POST' }, rules)
 }
 
 /** The name without its port, lower case; undefined when it is no host at all. */

@@ -23,6 +23,7 @@ test('scripts and clients find each error code with its HTTP status and exit cod
     'ENV_MISSING 409 9',
     'TOO_LARGE 413 2',
     'QUEUE_FULL 429 75 retryable',
+    'RATE_LIMITED 429 75 retryable',
     'LAUNCH_FAILED 502 10',
     'WORKER_FAILED 502 11',
     'BACKEND_GONE 503 75 retryable',
