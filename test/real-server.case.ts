@@ -67,6 +67,10 @@ export class RealServer implements AsyncDisposable {
     return readFile(this.config.layout.tokenFile, 'utf8').then((text) => text.trim())
   }
 
+  readToken(): Promise<string> {
+    return readFile(this.config.layout.readTokenFile, 'utf8').then((text) => text.trim())
+  }
+
   /** The secret of an agent, as its own programs would read it. */
   capability(terminalId: string): Promise<string> {
     const path = join(this.config.layout.terminalsDir, terminalId, 'capability')

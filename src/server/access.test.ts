@@ -13,6 +13,7 @@ test.each([
   ['itself', own, true, false],
   ['its caller in another session', kin('00000000', undefined, 'cao-b'), true, false],
   ['its worker in another session', kin('22222222', '11111111', 'cao-b'), true, true],
+  ['its caller in its own session', kin('00000000', undefined, 'cao-a'), true, false],
   ['a colleague of its session', kin('33333333', '00000000', 'cao-a'), true, true],
   ['a stranger', kin('44444444', undefined, 'cao-b'), false, false],
   ["a stranger's worker", kin('55555555', '44444444', 'cao-b'), false, false],

@@ -3,11 +3,13 @@
  * no one outside it. This stops mix-ups and injected agents that use the tools, not a hostile process of the same user.
  *
  *  - reach: itself, its caller, its workers, its session: messages and reading.
- *  - command: its workers and the others of its session, never itself (an agent must not answer its own permission prompt).
+ *  - command: its workers and the others of its session, never itself (an agent must not answer its own permission prompt), and
+ *    never whoever it works for (nor that one's).
+ *  - change: itself and whom it commands: what is told about a terminal.
  */
 import type { Actor, App } from '../app/app.ts'
 import { AppError } from '../domain/errors.ts'
-import { parseTerminalId, type TerminalId } from '../domain/ids.ts'
+import { parseTerminalId, type SessionName, type TerminalId } from '../domain/ids.ts'
 import type { Job } from '../domain/job.ts'
 import type { Terminal } from '../domain/terminal.ts'
 
@@ -20,7 +22,8 @@ export function canReach(own: Kin, target: Kin): boolean {
 
 /** Pure. */
 export function canCommand(own: Kin, target: Kin): boolean {
-  return target.id !== own.id && (target.callerId === own.id || target.sessionName === own.sessionName)
+  if (target.id === own.id || target.id === own.callerId) return false
+  return target.callerId === own.id || target.sessionName === own.sessionName
 }
 
 /** Errors: NOT_FOUND, FORBIDDEN. */
@@ -33,9 +36,41 @@ export function requireReach(app: App, actor: Actor, id: TerminalId): void {
 /** Errors: NOT_FOUND, FORBIDDEN. */
 export function requireCommand(app: App, actor: Actor, id: TerminalId): void {
   const target = app.getTerminal(id).terminal
-  if (actor.kind === 'person' || canCommand(app.getTerminal(actor.id).terminal, target)) return
+  if (actor.kind === 'person') return
+  const own = app.getTerminal(actor.id).terminal
+  if (canCommand(own, target) && !worksFor(app, own, id)) return
   const why = actor.id === id ? 'an agent does not do this to itself' : 'it is not of its team'
   throw new AppError('FORBIDDEN', `terminal ${actor.id} may not act on terminal ${id}: ${why}`)
+}
+
+/** Errors: NOT_FOUND, FORBIDDEN. */
+export function requireChange(app: App, actor: Actor, id: TerminalId): void {
+  if (actor.kind === 'terminal' && actor.id === id) return
+  requireCommand(app, actor, id)
+}
+
+/** Whether `id` stands above `own`: its caller, or that one's. A row that is gone ends the chain. */
+function worksFor(app: App, own: Kin, id: TerminalId): boolean {
+  const all = new Map(app.listTerminals().map(({ terminal }) => [terminal.id, terminal.callerId]))
+  const seen = new Set<TerminalId>()
+  for (let above = own.callerId; above !== undefined && !seen.has(above); above = all.get(above)) {
+    if (above === id) return true
+    seen.add(above)
+  }
+  return false
+}
+
+/**
+ * Whose session a new agent may join: whoever is in a session commands the others of it, so an agent puts workers only into its own
+ * session, a new one, or one where it commands everybody. Errors: FORBIDDEN.
+ */
+export function requireSession(app: App, actor: Actor, name: SessionName): void {
+  if (actor.kind === 'person') return
+  const own = app.getTerminal(actor.id).terminal
+  if (own.sessionName === name) return
+  const members = app.listTerminals(name).filter(({ terminal }) => terminal.life !== 'deleted')
+  if (members.every(({ terminal }) => canCommand(own, terminal))) return
+  throw new AppError('FORBIDDEN', `terminal ${actor.id} may not add agents to session ${name}: it is not of its team`)
 }
 
 /** Errors: FORBIDDEN. */

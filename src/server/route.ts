@@ -13,12 +13,12 @@ import type { z } from 'zod'
 import type { Actor, App } from '../app/app.ts'
 import { AppError, type ErrorCode } from '../domain/errors.ts'
 import { parseBody } from '../protocol/fields.ts'
-import { requireCommand, requirePerson, requireReach } from './access.ts'
+import { requireChange, requireCommand, requirePerson, requireReach } from './access.ts'
 import { type HttpContext, type Router, requireActor, type Services } from './context.ts'
 import { type PathPart, terminalIdPart } from './path-parts.ts'
 
-/** `open`: anybody, even without a token. `any`: whoever is known. `reach`, `command`: of the terminal `:id`. See `access.ts`. */
-export type Access = 'open' | 'any' | 'reach' | 'command' | 'person'
+/** `open`: anybody, even without a token. `any`: whoever is known. `reach`, `command`, `change`: of the terminal `:id`. See `access.ts`. */
+export type Access = 'open' | 'any' | 'reach' | 'command' | 'change' | 'person'
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
 type PathParts = Readonly<Record<string, PathPart<unknown>>>
@@ -111,8 +111,8 @@ export function mountRoutes(router: Router, routes: readonly Route[], services: 
 export function impliedErrors({ method, access, path, params }: Route): readonly ErrorCode[] {
   const codes: ErrorCode[] = ['BAD_REQUEST']
   if (access !== 'open') codes.push('UNAUTHORIZED')
-  if (method !== 'GET' || ['reach', 'command', 'person'].includes(access)) codes.push('FORBIDDEN')
-  if (access === 'reach' || access === 'command') codes.push('NOT_FOUND')
+  if (method !== 'GET' || ['reach', 'command', 'change', 'person'].includes(access)) codes.push('FORBIDDEN')
+  if (['reach', 'command', 'change'].includes(access)) codes.push('NOT_FOUND')
   for (const part of Object.values(path)) codes.push(part.code)
   if (params !== undefined && (hasBody(method) || Object.keys(params.shape).length > 0)) codes.push('VALIDATION')
   if (params !== undefined && hasBody(method)) codes.push('TOO_LARGE')
@@ -129,9 +129,9 @@ function readPath(c: HttpContext, parts: PathParts): Readonly<Record<string, unk
 /** Errors: FORBIDDEN, NOT_FOUND. */
 function requireAccess(access: Access, c: HttpContext, app: App): void {
   if (access === 'person') return requirePerson(requireActor(c))
-  if (access !== 'reach' && access !== 'command') return
+  if (access === 'open' || access === 'any') return
   const id = terminalIdPart.parse(c.req.param('id') ?? '')
-  const check = access === 'reach' ? requireReach : requireCommand
+  const check = { reach: requireReach, command: requireCommand, change: requireChange }[access]
   check(app, requireActor(c), id)
 }
 

@@ -5,7 +5,7 @@ import { AppError } from '../../domain/errors.ts'
 import { parseSessionName, type SessionName, type TerminalId } from '../../domain/ids.ts'
 import { jobSchema, startJobBody, toJobBody, waitJobQuery } from '../../protocol/job.ts'
 import { assignTimeoutDefaultS, stepTimeoutDefaultS } from '../../protocol/version.ts'
-import { callerOf, requireCommand, requireJobOf } from '../access.ts'
+import { callerOf, requireCommand, requireJobOf, requireSession } from '../access.ts'
 import { actionWaiting, clientWaiting } from '../context.ts'
 import { refuseUnsupported } from '../creation.ts'
 import { jobIdPart } from '../path-parts.ts'
@@ -73,7 +73,7 @@ function toStartJob(params: z.output<typeof startJobBody>, actor: Actor, app: Ap
     ...(params.working_directory === undefined ? {} : { workingDirectory: params.working_directory }),
     ...(params.allowed_tools ? { allowedTools: params.allowed_tools } : {}),
     ...(params.model === undefined ? {} : { model: params.model }),
-    ...(params.session_name === undefined ? {} : { sessionName: requireSessionName(params.session_name) }),
+    ...(params.session_name === undefined ? {} : { sessionName: sessionFor(app, actor, params.session_name) }),
     ...(callerId === undefined ? {} : { callerId }),
     ...(params.request_key === undefined ? {} : { requestKey: params.request_key }),
     ...(reuseTerminalId === undefined ? {} : { reuseTerminalId }),
@@ -81,9 +81,10 @@ function toStartJob(params: z.output<typeof startJobBody>, actor: Actor, app: Ap
   }
 }
 
-/** Errors: BAD_REQUEST. */
-export function requireSessionName(text: string): SessionName {
+/** The session for a new worker. Errors: BAD_REQUEST, FORBIDDEN. */
+export function sessionFor(app: App, actor: Actor, text: string): SessionName {
   const name = parseSessionName(text)
   if (name === undefined) throw new AppError('BAD_REQUEST', `"${text}" is no legal session name`)
+  requireSession(app, actor, name)
   return name
 }

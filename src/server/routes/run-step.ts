@@ -11,7 +11,7 @@ import { callerOf, requireCommand } from '../access.ts'
 import { actionWaiting, clientWaiting } from '../context.ts'
 import { refuseUnsupported } from '../creation.ts'
 import { route } from '../route.ts'
-import { requireSessionName } from './jobs.ts'
+import { sessionFor } from './jobs.ts'
 
 /** The job ends by its own deadline; this is how much later we look whether it has. Units: ms. */
 const endMarginMs = 60_000
@@ -56,7 +56,7 @@ function toStepJob(params: z.output<typeof runStepBody>, actor: Actor, app: App)
     ...(params.working_directory === undefined ? {} : { workingDirectory: params.working_directory }),
     ...(params.allowed_tools ? { allowedTools: params.allowed_tools } : {}),
     ...(params.model === undefined ? {} : { model: params.model }),
-    ...(params.session_name === undefined ? {} : { sessionName: requireSessionName(params.session_name) }),
+    ...(params.session_name === undefined ? {} : { sessionName: sessionFor(app, actor, params.session_name) }),
     ...(callerId === undefined ? {} : { callerId }),
     ...(params.request_key === undefined ? {} : { requestKey: params.request_key }),
     ...(reuseTerminalId === undefined ? {} : { reuseTerminalId }),

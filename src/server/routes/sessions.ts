@@ -10,6 +10,7 @@ import {
   toSessionBody,
 } from '../../protocol/session.ts'
 import { terminalSchema, toTerminalBody } from '../../protocol/terminal.ts'
+import { requireSession } from '../access.ts'
 import { actionWaiting, clientWaiting } from '../context.ts'
 import { createSessionParams, createTerminalParams, toCreateTerminal } from '../creation.ts'
 import { sessionNamePart } from '../path-parts.ts'
@@ -102,6 +103,7 @@ export const sessionRoutes = [
       if (request.initialMessage !== undefined && !isDeferred) {
         throw new AppError('BAD_REQUEST', 'initial_message needs defer_init=true')
       }
+      requireSession(app, actor, path.name)
       const waiting = clientWaiting(c, services)
       return toTerminalBody(await app.createTerminal(path.name, { ...request, isDeferred }, waiting))
     },
