@@ -14,6 +14,7 @@ export const errorTable = {
   UNAUTHORIZED: row(401, 77),
   FORBIDDEN: row(403, 77),
   NOT_FOUND: row(404, 4),
+  METHOD_NOT_ALLOWED: row(405, 2),
   NAME_TAKEN: row(400, 5),
   PROFILE_UNKNOWN: row(400, 6),
   PROFILE_INVALID: row(400, 6),

@@ -6,15 +6,18 @@ import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { AppError } from '../domain/errors.ts'
-import { toErrorBody } from '../protocol/error-body.ts'
 import { bodyBytesMax } from '../protocol/version.ts'
 import type { HttpContext, HttpEnv, Router, Services } from './context.ts'
+import { cors } from './cors.ts'
 import { renderError } from './error-response.ts'
 import { createGuard, type GuardOptions } from './guard.ts'
+import { createMethodsOf } from './known-methods.ts'
 import { mountRoutes } from './route.ts'
 import { routes } from './routes.ts'
 
 export type HttpAppOptions = Services & GuardOptions
+
+const methodsOf = createMethodsOf(routes)
 
 export function createHttpApp(options: HttpAppOptions): Router {
   const router = new Hono<HttpEnv>()
@@ -24,11 +27,15 @@ export function createHttpApp(options: HttpAppOptions): Router {
     return c.json(body, status as ContentfulStatusCode)
   }
   router.onError((error, c) => fail(c, error))
-  router.notFound((c) =>
-    c.json(toErrorBody(new AppError('NOT_FOUND', `there is no ${c.req.method} ${c.req.path}`)), 404),
-  )
+  router.notFound((c) => fail(c, refusalOf(c)))
+  router.use(cors(options.rules))
 
   router.use(...createGuard(options))
+  router.use(async (c, next) => {
+    // As upstream. Hono would run the handler of GET, and nobody would read what it streams.
+    if (c.req.method === 'HEAD') throw refusalOf(c)
+    await next()
+  })
   router.use(
     bodyLimit({
       maxSize: bodyBytesMax,
@@ -38,4 +45,13 @@ export function createHttpApp(options: HttpAppOptions): Router {
 
   mountRoutes(router, routes, options)
   return router
+}
+
+/** Of a request that no route takes. */
+function refusalOf(c: HttpContext): AppError {
+  const { method, path } = c.req
+  const methods = methodsOf(path)
+  if (methods.length === 0) return new AppError('NOT_FOUND', `there is no ${method} ${path}`)
+  c.header('allow', methods.join(', '))
+  return new AppError('METHOD_NOT_ALLOWED', `there is no ${method} ${path}: it takes ${methods.join(' and ')}`)
 }

@@ -5,24 +5,27 @@ import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { inboxRoutes } from './routes/inbox.ts'
 import { jobRoutes } from './routes/jobs.ts'
+import { openApiRoutes } from './routes/openapi.ts'
 import { outputRoutes } from './routes/output.ts'
 import { profileRoutes } from './routes/profiles.ts'
 import { questionRoutes } from './routes/questions.ts'
 import { recoverRoutes } from './routes/recover.ts'
 import { runStepRoutes } from './routes/run-step.ts'
 import { sessionRoutes } from './routes/sessions.ts'
-import { terminalInputRoutes } from './routes/terminal-input.ts'
 import { skillRoutes } from './routes/skills.ts'
+import { terminalInputRoutes } from './routes/terminal-input.ts'
 import { terminalRoutes } from './routes/terminals.ts'
+import { worktreeRoutes } from './routes/worktrees.ts'
 
 /** In the order in which the document tells them. */
 export const routes: readonly Route[] = [
   ...healthRoutes,
+  ...openApiRoutes(() => routes),
   ...doctorRoutes,
   ...profileRoutes,
+  ...skillRoutes,
   ...sessionRoutes,
   ...terminalRoutes,
-  ...skillRoutes,
   ...terminalInputRoutes,
   ...outputRoutes,
   ...recoverRoutes,
@@ -30,5 +33,6 @@ export const routes: readonly Route[] = [
   ...runStepRoutes,
   ...jobRoutes,
   ...questionRoutes,
+  ...worktreeRoutes,
   ...eventRoutes,
 ]

@@ -12,6 +12,7 @@ test('scripts and clients find each error code with its HTTP status and exit cod
     'UNAUTHORIZED 401 77',
     'FORBIDDEN 403 77',
     'NOT_FOUND 404 4',
+    'METHOD_NOT_ALLOWED 405 2',
     'NAME_TAKEN 400 5',
     'PROFILE_UNKNOWN 400 6',
     'PROFILE_INVALID 400 6',

@@ -21,7 +21,7 @@ export const inboxRoutes = [
       'The same `uuid` again is the same message.',
     isUpstream: true,
     access: 'reach',
-    errors: ['TOO_LARGE', 'BLOCKED', 'QUEUE_FULL'],
+    errors: ['BAD_REQUEST', 'TOO_LARGE', 'BLOCKED', 'QUEUE_FULL'],
     path: { id: terminalIdPart },
     params: sendMessageParams,
     answer: sentSchema,

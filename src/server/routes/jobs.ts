@@ -20,7 +20,7 @@ export const jobRoutes = [
       'The same `request_key` again is the same job.',
     access: 'any',
     status: 201,
-    errors: ['NOT_FOUND', 'CONFLICT', 'PROFILE_UNKNOWN'],
+    errors: ['BAD_REQUEST', 'NOT_FOUND', 'CONFLICT', 'PROFILE_UNKNOWN'],
     params: startJobBody,
     answer: jobSchema,
     handle: async ({ app, actor, params }) =>
@@ -78,6 +78,7 @@ function toStartJob(params: z.output<typeof startJobBody>, actor: Actor, app: Ap
     ...(params.request_key === undefined ? {} : { requestKey: params.request_key }),
     ...(reuseTerminalId === undefined ? {} : { reuseTerminalId }),
     ...(params.client_env ? { clientEnv: params.client_env } : {}),
+    ...toUseWorktree(params),
   }
 }
 
@@ -87,4 +88,14 @@ export function sessionFor(app: App, actor: Actor, text: string): SessionName {
   if (name === undefined) throw new AppError('BAD_REQUEST', `"${text}" is no legal session name`)
   requireSession(app, actor, name)
   return name
+}
+
+/** Errors: BAD_REQUEST for a terminal that is there already: it works where it works. */
+export function toUseWorktree(params: {
+  readonly use_worktree?: boolean | null | undefined
+  readonly reuse_terminal_id?: string | undefined
+}): Pick<StartJob, 'useWorktree'> {
+  if (params.use_worktree !== true) return {}
+  if (params.reuse_terminal_id === undefined) return { useWorktree: true }
+  throw new AppError('BAD_REQUEST', 'use_worktree is for a new agent, and reuse_terminal_id names one that runs')
 }

@@ -11,7 +11,7 @@ import { callerOf, requireCommand } from '../access.ts'
 import { actionWaiting, clientWaiting } from '../context.ts'
 import { refuseUnsupported } from '../creation.ts'
 import { route } from '../route.ts'
-import { sessionFor } from './jobs.ts'
+import { sessionFor, toUseWorktree } from './jobs.ts'
 
 /** The job ends by its own deadline; this is how much later we look whether it has. Units: ms. */
 const endMarginMs = 60_000
@@ -25,7 +25,7 @@ export const runStepRoutes = [
       'A failed one is told by `detail.kind`: `error`, `timeout` or `cancelled`.',
     isUpstream: true,
     access: 'any',
-    errors: ['NOT_FOUND', 'CONFLICT', 'PROFILE_UNKNOWN', 'WORKER_FAILED', 'TIMEOUT'],
+    errors: ['BAD_REQUEST', 'NOT_FOUND', 'CONFLICT', 'PROFILE_UNKNOWN', 'WORKER_FAILED', 'TIMEOUT'],
     params: runStepBody,
     answer: stepSchema,
     handle: async ({ app, c, services, actor, params }) => {
@@ -60,6 +60,7 @@ function toStepJob(params: z.output<typeof runStepBody>, actor: Actor, app: App)
     ...(callerId === undefined ? {} : { callerId }),
     ...(params.request_key === undefined ? {} : { requestKey: params.request_key }),
     ...(reuseTerminalId === undefined ? {} : { reuseTerminalId }),
+    ...toUseWorktree(params),
   }
 }
 

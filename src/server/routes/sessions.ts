@@ -18,6 +18,7 @@ import { route } from '../route.ts'
 
 /** What a launch can fail by. */
 const launchErrors = [
+  'BAD_REQUEST',
   'PROFILE_UNKNOWN',
   'PROFILE_INVALID',
   'PROVIDER_UNKNOWN',

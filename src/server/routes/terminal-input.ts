@@ -33,7 +33,7 @@ export const terminalInputRoutes = [
       'Up, Down, Left, Right, Enter, Tab, Escape, Space, one letter or digit, or one of these with C-, M- or S- before it.',
     isUpstream: true,
     access: 'command',
-    errors: ['BLOCKED'],
+    errors: ['BAD_REQUEST', 'BLOCKED'],
     path: { id: terminalIdPart },
     params: keyParams,
     answer: successSchema,
