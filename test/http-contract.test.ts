@@ -267,6 +267,7 @@ describe('one terminal', () => {
     expect(Object.keys(told as object)).toEqual([
       'terminal',
       'trail',
+      'sources',
       'screen',
       'open_messages',
       'open_questions',

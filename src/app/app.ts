@@ -14,13 +14,16 @@ import type { Job, JobKind } from '../domain/job.ts'
 import type { Message, MessageStatus, OrchestrationType } from '../domain/message.ts'
 import type { Profile } from '../domain/profile.ts'
 import type { Question } from '../domain/question.ts'
-import type { StatusView } from '../domain/status.ts'
+import type { ClaimKind, EvidenceSource, StatusView } from '../domain/status.ts'
 import type { TrailEntry } from '../domain/status-reducer.ts'
 import type { Session, Terminal } from '../domain/terminal.ts'
 import type { Worktree, WorktreeWork } from '../domain/worktree.ts'
 import type { Skill } from '../home/read-skill.ts'
 import type { ListedSkill } from '../home/skill-files.ts'
+import type { Snapshot } from '../screen/snapshot.ts'
+import type { ProfileCheck } from './check-profile.ts'
 import type { ListedProfile } from './profile-files.ts'
+import type { InstalledProfile, InstallOptions } from './profile-library.ts'
 import type { ProfileHit } from './search-profiles.ts'
 
 /** Who asks. A terminal acts only as itself; a person (CLI, browser) may do everything. */
@@ -137,10 +140,40 @@ export type Output = {
   readonly isCurrent: boolean
 }
 
+/** What one source of evidence is good for, and what it holds open now. */
+export type SourceView = {
+  readonly source: EvidenceSource
+  /** 1 is the best; a better one overrules. */
+  readonly rank: number
+  /** The claims that it always makes: of these its silence counts, too. */
+  readonly announces: readonly ClaimKind[]
+  readonly hasSpoken: boolean
+  readonly holds: readonly ('turn' | 'question')[]
+}
+
+export type ExplainedScreen = {
+  readonly lines: readonly string[]
+  readonly rule: string
+  /** Where the rule's text stands and what it is; undefined where no rule holds. */
+  readonly region: string | undefined
+  readonly regionText: string | undefined
+  /** The file of a rule that is not built in. */
+  readonly ruleOrigin: string | undefined
+  readonly says: string | undefined
+  readonly composer: string
+  /** What is seen of a draft. */
+  readonly composerText: string | undefined
+}
+
+/** The screen as it is, with colours and attributes, to be made a fixture of. */
+export type ScreenCapture = { readonly provider: string; readonly program: string; readonly snapshot: Snapshot }
+
 export type Explanation = {
   readonly view: TerminalView
   readonly trail: readonly TrailEntry[]
-  readonly screen: { readonly lines: readonly string[]; readonly rule: string; readonly composer: string } | undefined
+  /** Every source of evidence that this provider has or that has spoken, best first. */
+  readonly sources: readonly SourceView[]
+  readonly screen: ExplainedScreen | undefined
   readonly openMessages: readonly Message[]
   readonly openQuestions: readonly Question[]
   readonly facts: Readonly<Record<string, string>>
@@ -179,6 +212,14 @@ export interface App {
   listProfiles(): Promise<readonly ListedProfile[]>
   /** Those that suit the words of `query`, the best first; of what cannot be loaded none. */
   searchProfiles(query: string, limit?: number): Promise<readonly ProfileHit[]>
+  /** What is wrong with the text of a profile. Errors: none. */
+  checkProfile(text: string): Promise<ProfileCheck>
+  /** `source`: a name that is known, or an https address. Errors: BAD_REQUEST, PROFILE_UNKNOWN, PROFILE_INVALID, PROVIDER_UNKNOWN, NAME_TAKEN. */
+  installProfile(source: string, options: InstallOptions, waiting: Waiting): Promise<InstalledProfile>
+  /** `name`: undefined is what the text says. Errors: as installProfile. */
+  saveProfile(text: string, name: string | undefined, options: InstallOptions): Promise<InstalledProfile>
+  /** Errors: NOT_FOUND. */
+  removeProfile(name: string): Promise<{ readonly file: string }>
   /** For those who look: variables stay names. Errors: PROFILE_UNKNOWN, PROFILE_INVALID. */
   loadProfile(name: string): Promise<Profile>
   listSkills(): Promise<readonly ListedSkill[]>
@@ -218,6 +259,8 @@ export interface App {
   setGroup(id: TerminalId, group: readonly string[] | undefined): TerminalView
   setMetadata(id: TerminalId, metadata: Readonly<Record<string, unknown>> | undefined): TerminalView
   explain(id: TerminalId, waiting: Waiting): Promise<Explanation>
+  /** Errors: NOT_FOUND, CONFLICT when the agent has ended. */
+  captureScreen(id: TerminalId, waiting: Waiting): Promise<ScreenCapture>
   /** argv for a person's shell. */
   attachArgv(id: TerminalId): readonly string[]
 

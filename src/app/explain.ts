@@ -2,9 +2,12 @@
 import type { Waiting } from '../async/wait.ts'
 import { openDeliveryStates } from '../domain/delivery.ts'
 import type { TerminalId } from '../domain/ids.ts'
+import { evidenceSources } from '../domain/status.ts'
 import { bottomLines } from '../screen/snapshot.ts'
-import type { Explanation, TerminalView } from './app.ts'
+import type { Seen } from '../status/terminal-watch.ts'
+import type { ExplainedScreen, Explanation, SourceView, TerminalView } from './app.ts'
 import type { AppContext } from './context.ts'
+import type { Runtime } from './runtime.ts'
 
 const screenLines = 15
 const messagesMax = 50
@@ -19,13 +22,8 @@ export async function explain(context: AppContext, view: TerminalView, waiting: 
   return {
     view,
     trail: runtime?.state.trail ?? [],
-    screen: isSeen
-      ? {
-          lines: bottomLines(seen.snapshot, screenLines),
-          rule: seen.reading.rule,
-          composer: seen.reading.composer.kind,
-        }
-      : undefined,
+    sources: runtime === undefined ? [] : listSources(runtime),
+    screen: runtime !== undefined && isSeen ? explainScreen(runtime, seen) : undefined,
     openMessages: store.messages.list(id, {
       limit: messagesMax,
       states: [...openDeliveryStates, 'unconfirmed', 'confirmed', 'turn_started'],
@@ -41,6 +39,40 @@ export async function explain(context: AppContext, view: TerminalView, waiting: 
       paneMode: isSeen ? (seen.snapshot.mode ?? 'none') : 'unknown',
       bracketedPaste: runtime === undefined ? 'unknown' : runtime.watch.isBracketed ? 'on' : 'off',
       hold: runtime?.worker.holdWhy ?? 'none',
+      nextLook: describeNextLook(runtime?.watch.nextLookInMs),
     },
+  }
+}
+
+function describeNextLook(inMs: number | undefined): string {
+  return inMs === undefined ? 'when something is printed' : `in ${inMs} ms`
+}
+
+/** Best first; a source that announces nothing and has not spoken is not this provider's. */
+function listSources({ state, provider }: Runtime): readonly SourceView[] {
+  return evidenceSources.flatMap((source, at) => {
+    const announces = provider.announces[source] ?? []
+    const hasSpoken = state.heard.includes(source)
+    if (announces.length === 0 && !hasSpoken) return []
+    const holds = [
+      ...(state.runningBy.includes(source) ? (['turn'] as const) : []),
+      ...(state.askingBy.includes(source) ? (['question'] as const) : []),
+    ]
+    return [{ source, rank: at + 1, announces, hasSpoken, holds }]
+  })
+}
+
+function explainScreen({ provider }: Runtime, { snapshot, reading }: Seen): ExplainedScreen {
+  const match = provider.screen?.explain(snapshot).match
+  const { composer } = reading
+  return {
+    lines: bottomLines(snapshot, screenLines),
+    rule: reading.rule,
+    region: match?.rule.region,
+    regionText: match?.text,
+    ruleOrigin: match?.rule.origin,
+    says: match?.rule.says,
+    composer: composer.kind,
+    composerText: composer.kind === 'draft' ? composer.text : undefined,
   }
 }

@@ -29,10 +29,11 @@ import { explain } from './explain.ts'
 import type { Jobs } from './jobs.ts'
 import { listMessages, queueMessage, requireMessage } from './mailbox.ts'
 import { queueOnce } from './outbox.ts'
-import { readOutput, readOutputRange } from './output.ts'
+import { captureScreen, readOutput, readOutputRange } from './output.ts'
 import { answerQuestion, listQuestions } from './questions.ts'
 import { relaunchAll, relaunchTerminal } from './relaunch-terminal.ts'
 import type { RuntimeListeners } from './runtime.ts'
+import type { ProfileLibrary } from './profile-library.ts'
 import { searchProfiles } from './search-profiles.ts'
 import { exitTerminal, pressKey, sendInput } from './send-input.ts'
 import { chooseSessionName, deleteSession, requireSession } from './sessions.ts'
@@ -42,6 +43,7 @@ import { listWorktrees, removeWorktree, showSetup, trustSetup } from './worktree
 export type LocalAppParts = {
   readonly jobs: Jobs
   readonly deleter: Deleter
+  readonly library: ProfileLibrary
   readonly listeners: RuntimeListeners
   readonly startedAtMs: number
 }
@@ -79,6 +81,11 @@ export class LocalApp implements App {
   listProfiles: App['listProfiles'] = () => this.#context.profiles.list()
   searchProfiles: App['searchProfiles'] = async (query, limit) =>
     searchProfiles(await this.#context.profiles.list(), query, limit)
+  checkProfile: App['checkProfile'] = (text) => this.#parts.library.check(text)
+  installProfile: App['installProfile'] = (source, options, waiting) =>
+    this.#parts.library.install(source, options, waiting)
+  saveProfile: App['saveProfile'] = (text, name, options) => this.#parts.library.save(text, name, options)
+  removeProfile: App['removeProfile'] = (name) => this.#parts.library.remove(name)
   loadProfile: App['loadProfile'] = (name) => this.#context.profiles.inspect(name)
 
   listSkills: App['listSkills'] = () => this.#context.skills.list()
@@ -188,6 +195,10 @@ export class LocalApp implements App {
 
   readOutput(id: TerminalId, mode: Output['mode'], waiting: Waiting): Promise<Output> {
     return readOutput(this.#context, id, mode, waiting)
+  }
+
+  captureScreen(id: TerminalId, waiting: Waiting): ReturnType<App['captureScreen']> {
+    return captureScreen(this.#context, id, waiting)
   }
 
   readOutputRange(id: TerminalId, offset: number, lengthMax: number): Promise<Uint8Array> {

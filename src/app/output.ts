@@ -4,7 +4,7 @@ import { deadlineSignal, type Waiting } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
 import type { TerminalId } from '../domain/ids.ts'
 import type { Terminal } from '../domain/terminal.ts'
-import type { Output } from './app.ts'
+import type { Output, ScreenCapture } from './app.ts'
 import { type AppContext, requireTerminal } from './context.ts'
 import { terminalDirs } from './terminal-dirs.ts'
 
@@ -32,6 +32,15 @@ export async function readOutput(
   const outcome = await runtime.pane.capture(mode === 'full' ? { historyLines } : {}, limit)
   if (outcome.kind === 'gone') return kept()
   return { text: outcome.snapshot.lines.join('\n').trimEnd(), mode, source: 'screen', isCurrent: true }
+}
+
+/** With colours and attributes. Errors: NOT_FOUND, CONFLICT when the agent has ended. */
+export async function captureScreen(context: AppContext, id: TerminalId, waiting: Waiting): Promise<ScreenCapture> {
+  const { provider, program, life } = requireTerminal(context, id)
+  using limit = deadlineSignal(context.clock, readLimitMs, `the screen of ${id}`, waiting.signal)
+  const outcome = await context.runtimes.get(id)?.pane.capture({ styled: true }, limit)
+  if (outcome?.kind !== 'captured') throw new AppError('CONFLICT', `terminal ${id} shows no screen (${life})`)
+  return { provider, program, snapshot: outcome.snapshot }
 }
 
 /** Of an ended agent, what was kept at its end. */

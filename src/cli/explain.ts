@@ -27,6 +27,7 @@ export function formatExplanation(explained: ExplainBody, nowMs: number): string
   const sections: readonly (readonly [string, string])[] = [
     ['', formatFacts(summarize(explained, nowMs))],
     ['Evidence, oldest first', formatTrail(explained)],
+    ['Sources, best first', formatSources(explained)],
     ['Screen', formatScreen(explained)],
     ['Open messages', formatMessages(explained, nowMs)],
     ['Open questions', formatQuestions(explained)],
@@ -72,13 +73,33 @@ function formatTrail({ trail }: ExplainBody): string {
   )
 }
 
+function formatSources({ sources }: ExplainBody): string {
+  if (sources.length === 0) return 'none yet'
+  return formatTable(
+    [
+      { title: 'RANK', text: ({ rank }) => String(rank), align: 'right' },
+      { title: 'SOURCE', text: ({ source }) => source },
+      { title: 'SPOKEN', text: ({ has_spoken }) => (has_spoken ? 'yes' : 'no') },
+      { title: 'HOLDS OPEN', text: ({ holds }) => holds.join(', ') || '-' },
+      { title: 'ANNOUNCES', text: ({ announces }) => announces.join(', ') || 'nothing: its silence says nothing' },
+    ],
+    sources,
+  )
+}
+
 function formatScreen({ screen }: ExplainBody): string {
   if (screen === null) return 'not read'
   const shown = screen.lines.map((line) => `| ${cleanText(line)}`.trimEnd()).join('\n')
-  return `${formatFacts([
-    ['rule', cleanLine(screen.rule)],
-    ['composer', cleanLine(screen.composer)],
-  ])}\n${shown}`
+  const { rule, region, region_text, says, rule_origin, composer, composer_text } = screen
+  const facts: readonly (readonly [string, string | null])[] = [
+    ['rule', rule],
+    ['says', says],
+    ['region', region === null ? null : `${region}: ${(region_text ?? '').trim()}`],
+    ['from', rule_origin ?? (region === null ? null : 'built in')],
+    ['composer', composer_text === null ? composer : `${composer}: ${composer_text}`],
+  ]
+  const told = facts.flatMap(([name, value]) => (value === null ? [] : [[name, cleanLine(value)] as const]))
+  return `${formatFacts(told)}\n${shown}`
 }
 
 function formatMessages({ open_messages }: ExplainBody, nowMs: number): string {

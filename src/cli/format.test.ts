@@ -42,6 +42,7 @@ const terminal: TerminalBody = {
   program: '/p',
   permission_mode: '',
   limits_not_enforced: [],
+  worktree: null,
   created_at: '2026-01-01T00:00:00.000Z',
 }
 
@@ -84,7 +85,17 @@ test('explain shows each part, and lets no escape sequence through', () => {
         why: 'already processing',
       },
     ],
-    screen: { lines: ['line one', evil], rule: 'resting footer', composer: 'draft' },
+    sources: [{ source: 'hook', rank: 2, announces: ['turn_ended'], has_spoken: true, holds: ['turn'] }],
+    screen: {
+      lines: ['line one', evil],
+      rule: 'resting footer',
+      region: 'footer',
+      region_text: evil,
+      says: 'ready',
+      rule_origin: null,
+      composer: 'draft',
+      composer_text: evil,
+    },
     open_messages: [
       {
         id: 7,
@@ -121,7 +132,9 @@ test('explain shows each part, and lets no escape sequence through', () => {
   for (const part of [
     'status     waiting_user_answer (question) for 2m',
     'screen  busy (turn)  kept    already processing',
-    '  rule      resting footer\n  composer  draft\n  | line one\n  | text\n',
+    '2  hook    yes     turn        turn_ended',
+    '  rule      resting footer\n  says      ready\n  region    footer: text more\n  from      built in\n',
+    '  composer  draft: text more\n  | line one\n  | text\n',
     '7        input  user  unconfirmed      1   2m  no proof in 60 s',
     'q-1a2b3c4d (question): text more\n    1. Red\n    2. Blue',
     'pane  %1',

@@ -1,5 +1,5 @@
 /** What can be asked about sessions and terminals. */
-import type { ExplainBody } from '../protocol/explain.ts'
+import type { CaptureBody, ExplainBody } from '../protocol/explain.ts'
 import type { SentBody } from '../protocol/message.ts'
 import type { OutputBody, OutputRangeBody } from '../protocol/output.ts'
 import { paths } from '../protocol/paths.ts'
@@ -9,6 +9,7 @@ import type {
   AttachBody,
   CreateSessionParams,
   CreateTerminalParams,
+  EndedBody,
   SiblingBody,
   SuccessBody,
   TerminalBody,
@@ -35,7 +36,7 @@ export function terminalCalls({ get, patch, post, slowDelete, slowGet, slowPost 
         how,
       ),
     getTerminal: (id: string, how?: CallOptions) => get<TerminalBody>(paths.terminal(id), {}, how),
-    deleteTerminal: (id: string, how?: CallOptions) => slowDelete<SuccessBody>(paths.terminal(id), {}, how),
+    deleteTerminal: (id: string, how?: CallOptions) => slowDelete<EndedBody>(paths.terminal(id), {}, how),
     recoverTerminal: (id: string, params: RecoverParams, how?: CallOptions) =>
       slowPost<TerminalBody>(paths.recover(id), { body: params }, how),
     recoverAll: (params: RecoverParams, how?: CallOptions) =>
@@ -66,6 +67,7 @@ export function terminalCalls({ get, patch, post, slowDelete, slowGet, slowPost 
     readOutputRange: (id: string, range: { offset: number; length?: number }, how?: CallOptions) =>
       get<OutputRangeBody>(paths.outputRange(id), { query: range }, how),
     explain: (id: string, how?: CallOptions) => get<ExplainBody>(paths.explain(id), {}, how),
+    captureScreen: (id: string, how?: CallOptions) => slowGet<CaptureBody>(paths.capture(id), {}, how),
     attachArgv: (id: string, how?: CallOptions) => get<AttachBody>(paths.attach(id), {}, how),
   }
 }

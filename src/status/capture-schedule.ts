@@ -38,6 +38,12 @@ export class CaptureSchedule implements Disposable {
     this.#arm(Math.max(nowMs, this.#lastLookAtMs + intervalMs))
   }
 
+  /** Until the next look; undefined: none is due before something is printed. Units: ms. */
+  get dueInMs(): number | undefined {
+    if (!Number.isFinite(this.#dueAtMs)) return undefined
+    return Math.max(0, Math.round(this.#dueAtMs - this.#clock.monotonicMs()))
+  }
+
   #arm(atMs: number): void {
     if (this.#isClosed || this.#isLooking || atMs >= this.#dueAtMs) return
     this.#timer?.[Symbol.dispose]()

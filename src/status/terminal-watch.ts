@@ -91,6 +91,11 @@ export class TerminalWatch implements AsyncDisposable {
     return this.#lastSeen
   }
 
+  /** Until the next look at the screen; undefined: none before something is printed. Units: ms. */
+  get nextLookInMs(): number | undefined {
+    return this.#schedule.dueInMs
+  }
+
   get cursor(): { readonly outputOffset: number; readonly hookOffset: number; readonly turnsEnded: number } {
     return { outputOffset: this.#outputOffset, hookOffset: this.#hookOffset, turnsEnded: this.#state.turnsEnded }
   }

@@ -2,21 +2,22 @@
 import { z } from 'zod'
 import type { TerminalView } from '../../app/app.ts'
 import type { Terminal } from '../../domain/terminal.ts'
-import { explainSchema, toTrailBody } from '../../protocol/explain.ts'
+import { captureSchema, explainSchema, toScreenBody, toSourceBody, toTrailBody } from '../../protocol/explain.ts'
 import { toMessageBody } from '../../protocol/message.ts'
 import { toQuestionBody } from '../../protocol/question.ts'
 import {
   attachSchema,
+  endedSchema,
   groupBody,
   metadataBody,
   type SiblingBody,
   siblingSchema,
   siblingsQuery,
-  successSchema,
   terminalSchema,
   toTerminalBody,
   workingDirectorySchema,
 } from '../../protocol/terminal.ts'
+import { toOwnWorktreeBody } from '../../protocol/worktree.ts'
 import { actionWaiting, clientWaiting } from '../context.ts'
 import { terminalIdPart } from '../path-parts.ts'
 import { route } from '../route.ts'
@@ -45,10 +46,12 @@ export const terminalRoutes = [
     isUpstream: true,
     access: 'command',
     path: { id: terminalIdPart },
-    answer: successSchema,
+    description: 'A worktree that holds work is kept, and stands in the answer.',
+    answer: endedSchema,
     handle: async ({ app, path }) => {
       await app.deleteTerminal(path.id, actionWaiting())
-      return { success: true }
+      const kept = app.findWorktree(path.id)
+      return { success: true, ...(kept === undefined ? {} : { worktree: toOwnWorktreeBody(kept) }) }
     },
   }),
   route({
@@ -116,10 +119,32 @@ export const terminalRoutes = [
       return {
         terminal: toTerminalBody(told.view),
         trail: told.trail.map(toTrailBody),
-        screen: told.screen === undefined ? null : { ...told.screen, lines: [...told.screen.lines] },
+        sources: told.sources.map(toSourceBody),
+        screen: told.screen === undefined ? null : toScreenBody(told.screen),
         open_messages: told.openMessages.map(toMessageBody),
         open_questions: told.openQuestions.map(toQuestionBody),
         facts: { ...told.facts },
+      }
+    },
+  }),
+  route({
+    at: 'GET /terminals/:id/capture',
+    summary: 'The screen of an agent with colours and attributes, to be made a fixture of',
+    access: 'person',
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    path: { id: terminalIdPart },
+    answer: captureSchema,
+    handle: async ({ app, c, services, path }) => {
+      const { provider, program, snapshot } = await app.captureScreen(path.id, clientWaiting(c, services))
+      const { lines, size, title, isAlternate, cursor } = snapshot
+      return {
+        provider,
+        program,
+        lines: [...lines],
+        ...size,
+        title,
+        alternate: isAlternate,
+        cursor: { x: cursor.x, y: cursor.y, visible: cursor.isVisible },
       }
     },
   }),
