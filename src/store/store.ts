@@ -172,6 +172,11 @@ export interface Store extends Disposable {
   /** Values of CAO itself (instance facts, last recovery), small JSON texts. */
   getFact(key: string): string | undefined
   setFact(key: string, value: string): void
+  /**
+   * Copies everything into a file of its own, for its owner alone, unless the newest copy is younger than `everyMs`. The
+   * number of copies is bounded. Returns the path of a new one. Errors: STORAGE_FULL.
+   */
+  backUp(when: { readonly nowMs: number; readonly everyMs: number }): Promise<string | undefined>
   /** Deletes rows of ended things older than `beforeMs`; never those of terminals that are not deleted. Events go from the
    * old end only, so that the log has no holes. */
   purge(beforeMs: number): RetentionOutcome

@@ -3,7 +3,7 @@
  * Everything in this folder talks to SQLite through here, so that no statement can run outside the transaction it
  * was meant for after SQLite has rolled that back by itself (as it may on a full disk).
  */
-import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
+import { backup, DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { AppError } from '../../domain/errors.ts'
 import { assert } from '../../lib/assert.ts'
 import { toFault } from './faults.ts'
@@ -70,6 +70,15 @@ export class Database implements Disposable {
   /** As `transaction`, but inside one a throw is the caller's to judge: for a row method that throws before it writes. */
   atomically<T>(work: () => T): T {
     return this.#depth === 0 ? this.#outermost(work) : work()
+  }
+
+  /** Copies the whole into the file at `path`, a few pages at a time; what is written meanwhile is in it as well. */
+  async copyTo(path: string): Promise<void> {
+    try {
+      await backup(this.#connection, path)
+    } catch (error) {
+      throw toFault(error, path)
+    }
   }
 
   [Symbol.dispose](): void {

@@ -72,7 +72,8 @@ function storageFull(path: string, cause: unknown): AppError {
 }
 
 export function storeCorrupt(path: string, what: string, cause?: unknown): AppError {
-  const advice = `move it away and start again, or put back a copy (${path}.v*.backup) if there is one`
+  const advice =
+    '"cao doctor --repair-store" puts it aside and takes the newest good copy; agents that run go on meanwhile'
   return new AppError(
     'STORE_CORRUPT',
     `The database ${path} is damaged or not a database of CAO (${what}): ${advice}`,

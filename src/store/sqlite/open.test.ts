@@ -7,9 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { AppError } from '../../domain/errors.ts'
+import { backupsMax, listBackups } from './backups.ts'
 import { Database } from './database.ts'
-import { applicationId, migrate, migrations } from './migrate.ts'
+import { migrate, migrations } from './migrate.ts'
 import { openStore } from './open.ts'
+import { applicationId } from './schema.ts'
 
 let folder = ''
 let path = ''
@@ -110,7 +112,7 @@ test('refuses a file that is no database, says what to do, and leaves the file a
   const fault = faultOf(() => openStore({ path }))
   expect(fault.code).toBe('STORE_CORRUPT')
   expect(fault.message).toContain(path)
-  expect(fault.message).toContain('move it away')
+  expect(fault.message).toContain('"cao doctor --repair-store" puts it aside')
   expect(readFileSync(path)).toEqual(before)
 })
 
@@ -159,17 +161,37 @@ test('copies an existing file before it migrates it, for its owner alone, and a 
     version: nextVersion,
     sql: `CREATE TABLE later (x INTEGER) STRICT; UPDATE facts SET value = 'changed'`,
   }
-  writeFileSync(`${path}.v${migrations.length}.backup.partial`, 'left by a crash')
+  writeFileSync(`${path}.v${migrations.length}.20200101T000000Z.backup.partial`, 'left by a crash')
   using database = new Database(path)
   migrate(database, [...migrations, next])
   expect(database.get('PRAGMA user_version')).toEqual({ user_version: nextVersion })
   expect(database.get('SELECT value FROM facts')).toEqual({ value: 'changed' })
-  expect([readFact(`${path}.v${migrations.length}.backup`), modeOf(`${path}.v${migrations.length}.backup`)]).toEqual([
-    'yes',
-    '600',
+  const copies = listBackups(path)
+  expect(copies.map(({ schema, path: copy }) => [schema, readFact(copy), modeOf(copy)])).toEqual([
+    [migrations.length, 'yes', '600'],
   ])
+  expect(Math.abs((copies[0]?.takenAtMs ?? 0) - statSync(copies[0]?.path ?? '').mtimeMs)).toBeLessThan(2_000)
   expect(readdirSync(join(folder, 'home', 'state')).filter((file) => file.includes('partial'))).toEqual([])
   expect(faultOf(() => openStore({ path })).code).toBe('STORE_NEWER')
+})
+
+test('a copy is made while the store is at work, not more often than asked, and the newest few and one of each older schema are kept', async () => {
+  makeStore()
+  for (const day of ['01', '02', '03', '04', '05', '06', '07']) {
+    writeFileSync(`${path}.v${migrations.length}.202001${day}T000000Z.backup`, '')
+  }
+  for (const day of ['11', '12']) writeFileSync(`${path}.v0.201901${day}T000000Z.backup`, '')
+  using store = openStore({ path })
+  const nowMs = statSync(path).mtimeMs
+  const copying = store.backUp({ nowMs, everyMs: 3_600_000 })
+  store.setFact('later', 'too')
+  const copy = await copying
+  expect(readFact(copy ?? '')).toBe('yes')
+  expect(modeOf(copy ?? '')).toBe('600')
+  expect(await store.backUp({ nowMs, everyMs: 3_600_000 })).toBeUndefined()
+  const kept = listBackups(path).map((each) => each.path)
+  expect(kept).toHaveLength(backupsMax + 1)
+  expect([kept[0], kept.at(-1)]).toEqual([copy, `${path}.v0.20190112T000000Z.backup`])
 })
 
 test('a migration that fails half way leaves the file at its version, with all its rows', () => {

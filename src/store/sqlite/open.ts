@@ -6,6 +6,7 @@ import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError } from '../../domain/errors.ts'
 import type { Store } from '../store.ts'
+import { backUpSlowly, listBackups } from './backups.ts'
 import { readText } from './columns.ts'
 import { Database } from './database.ts'
 import { createEventRows } from './events.ts'
@@ -93,6 +94,12 @@ function assemble(database: Database): Store {
     events: createEventRows(database),
     ...createFacts(database),
     purge: createPurge(database),
+    backUp: async ({ nowMs, everyMs }) => {
+      const newest = listBackups(database.path)[0]
+      // A clock that was set back must not end the copies.
+      const isYoung = newest !== undefined && Math.abs(nowMs - newest.takenAtMs) < everyMs
+      return isYoung ? undefined : backUpSlowly(database)
+    },
     [Symbol.dispose]: () => database[Symbol.dispose](),
   }
 }
