@@ -28,10 +28,13 @@ const right = (token: TokenRight, agent: AgentRight): Right => ({ token, agent }
 
 const rights: Readonly<Record<string, Right>> = {
   'GET /health': right('none', 'all'),
+  'GET /openapi.json': right('none', 'all'),
   'GET /doctor': right('read', 'nobody'),
   'GET /agents/profiles': right('read', 'all'),
   'GET /agents/profiles/:name': right('read', 'all'),
   'GET /agents/providers': right('read', 'all'),
+  'GET /skills': right('read', 'all'),
+  'GET /skills/:name': right('read', 'all'),
   'POST /sessions': right('full', 'own'),
   'GET /sessions': right('read', 'all'),
   'GET /sessions/:name': right('read', 'all'),
