@@ -264,8 +264,8 @@ describe('an agent that acts as another', () => {
 
   test('has made no agent and changed none by all of this', async () => {
     const list = (await real.ask('GET', '/terminals')).body as TerminalBody[]
-    expect(list.map(({ id, life }) => [id, life]).toSorted()).toEqual(
-      [boss, worker, helper, stranger].map(({ id }) => [id, 'live']).toSorted(),
+    expect(list.map(({ id, life }) => `${id} ${life}`).toSorted()).toEqual(
+      [boss, worker, helper, stranger].map(({ id }) => `${id} live`).toSorted(),
     )
   })
 })

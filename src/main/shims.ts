@@ -15,6 +15,7 @@ export const shimProtocolVersion = 1
 const hookScript = `#!/bin/sh
 # CAO hook shim, protocol ${shimProtocolVersion}
 exec 2>/dev/null
+umask 077
 d=$1; t=$d/.$$
 if cat >"$t"; then
   f=$$; while [ -e "$d/$f.json" ]; do f=x$f; done

@@ -66,7 +66,8 @@ const wrapperScript = [
   // it out only around a subshell.
   'exec 3>&2 2>/dev/null',
   '( exec /usr/bin/env -i TERM="$TERM" /bin/sh "$1/launch" 2>&3 3>&- )',
-  'code=$?',
+  // The agent keeps the person's umask; the files are ours.
+  'code=$?; umask 077',
   `printf '%s\\n' "$code" >"$1/exit.tmp" && /bin/mv "$1/exit.tmp" "$1/exit"`,
   'exit "$code"',
 ].join('\n')
@@ -102,7 +103,7 @@ export function launchScript(files: TerminalFiles, plan: LaunchPlan): string {
     return `export ${name}=${shellWord(value)}`
   })
   const becomeAgent = [
-    `echo $$ >${shellWord(files.pid)}`,
+    `(umask 077; echo $$ >${shellWord(files.pid)})`,
     `/bin/rm -f ${shellWord(files.launch)}`,
     ...exports,
     `exec ${plan.argv.map(shellWord).join(' ')}`,
