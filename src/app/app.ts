@@ -285,8 +285,8 @@ export interface App {
   waitForJob(id: JobId, waitMs: number, waiting: Waiting): Promise<Job>
   cancelJob(id: JobId, waiting: Waiting): Promise<Job>
 
-  /** All there are, those of ended terminals included, with what each holds. */
-  listWorktrees(waiting: Waiting): Promise<readonly WorktreeView[]>
+  /** All there are, those of ended terminals included, with what each holds if git is to look. */
+  listWorktrees(options: { readonly isLook: boolean }, waiting: Waiting): Promise<readonly WorktreeView[]>
   /** From memory; undefined when the terminal has none or it was removed. */
   findWorktree(id: TerminalId): Worktree | undefined
   /** Errors: NOT_FOUND, CONFLICT (in use, locked, or with work and not forced). */

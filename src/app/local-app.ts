@@ -30,10 +30,10 @@ import type { Jobs } from './jobs.ts'
 import { listMessages, queueMessage, requireMessage } from './mailbox.ts'
 import { queueOnce } from './outbox.ts'
 import { captureScreen, readOutput, readOutputRange } from './output.ts'
+import type { ProfileLibrary } from './profile-library.ts'
 import { answerQuestion, listQuestions } from './questions.ts'
 import { relaunchAll, relaunchTerminal } from './relaunch-terminal.ts'
 import type { RuntimeListeners } from './runtime.ts'
-import type { ProfileLibrary } from './profile-library.ts'
 import { searchProfiles } from './search-profiles.ts'
 import { exitTerminal, pressKey, sendInput } from './send-input.ts'
 import { chooseSessionName, deleteSession, requireSession } from './sessions.ts'
@@ -253,7 +253,7 @@ export class LocalApp implements App {
     return this.#parts.jobs.cancel(id)
   }
 
-  listWorktrees: App['listWorktrees'] = ({ signal }) => listWorktrees(this.#context, signal)
+  listWorktrees: App['listWorktrees'] = (options, { signal }) => listWorktrees(this.#context, options, signal)
   findWorktree: App['findWorktree'] = (id) => this.#context.store.worktrees.find(id)
 
   removeWorktree(request: RemoveWorktree, { signal }: Waiting): Promise<void> {

@@ -12,7 +12,11 @@ import { allowSetup, findSetup } from './worktree-setup.ts'
 const looksAtOnce = 4
 
 /** Oldest first. Errors: the signal's reason. */
-export async function listWorktrees(context: AppContext, signal: AbortSignal): Promise<readonly WorktreeView[]> {
+export async function listWorktrees(
+  context: AppContext,
+  { isLook }: { readonly isLook: boolean },
+  signal: AbortSignal,
+): Promise<readonly WorktreeView[]> {
   const git = gitOf(context, signal)
   const rows = context.store.worktrees.list()
   const views: WorktreeView[] = []
@@ -20,7 +24,8 @@ export async function listWorktrees(context: AppContext, signal: AbortSignal): P
     for (let index = from; index < rows.length; index += looksAtOnce) {
       const worktree = rows[index]
       if (worktree === undefined) return
-      const content = worktree.state === 'planned' ? undefined : await inspectWorktree(git, placeOf(worktree))
+      const isLooked = isLook && worktree.state !== 'planned'
+      const content = !isLooked ? undefined : await inspectWorktree(git, placeOf(worktree))
       const own = hasOwner(context, worktree) ? [worktree.terminalId] : []
       const usedBy = [...own, ...usersOf(context, worktree)]
       views[index] = { worktree, work: content?.kind === 'content' ? content : undefined, usedBy }

@@ -63,6 +63,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./recover.ts')).recoverCommand,
   },
   {
+    name: 'worktree',
+    summary: "list and remove agents' worktrees, and allow the set-up of a project",
+    load: async () => (await import('./worktree.ts')).worktreeCommand,
+  },
+  {
     name: 'shutdown',
     summary: 'end the agents of a session, or all of them',
     load: async () => (await import('./shutdown.ts')).shutdownCommand,

@@ -28,6 +28,7 @@ export const launchCommand: Command = {
   --provider NAME           which CLI it is; else the profile's, else the first that is installed
   --session-name NAME       name of the session; "cao-" is put before it
   --working-directory DIR   where it works (the current directory)
+  --worktree                a git worktree of its own, made from the last commit of DIR
   --model NAME              model, as the CLI spells it
   --allowed-tools TOOL      may be given several times; else the profile's, else its role's
   --env KEY=VALUE           may be given several times; environment of the agents of this session
@@ -42,6 +43,7 @@ export const launchCommand: Command = {
     provider: { type: 'string' },
     'session-name': { type: 'string' },
     'working-directory': { type: 'string' },
+    worktree: { type: 'boolean' },
     model: { type: 'string' },
     'allowed-tools': { type: 'string', multiple: true },
     env: { type: 'string', multiple: true },
@@ -66,6 +68,7 @@ export const launchCommand: Command = {
     if (!isHeadless && !isJson) await askBefore(client, params, { options, context })
     const terminal = await create(client, context, params)
     noteLimits(context, terminal)
+    noteWorktree(context, terminal)
     const launched: Launched = { client, context, terminal, isJson }
     if (message === '') return openFor(launched)
     if (!isHeadless) return typeAndOpen(launched, message)
@@ -131,6 +134,7 @@ function readParams(options: OptionValues, context: CliContext): CreateSessionPa
     working_directory: findDirectory(textOption(options, 'working-directory') ?? '.', context),
     allowed_tools: tools.length === 0 ? undefined : [...tools],
     model: textOption(options, 'model'),
+    use_worktree: flagOption(options, 'worktree') ? true : undefined,
     env_vars: env.length === 0 ? undefined : Object.fromEntries(env.map(parseAssignment)),
     client_env: readClientEnv(context.env),
   }
@@ -181,6 +185,13 @@ async function openFor({ client, context, terminal, isJson }: Launched): Promise
 function noteLimits(context: CliContext, { limits_not_enforced }: TerminalBody): void {
   if (limits_not_enforced.length === 0) return
   context.note(`its CLI does not enforce the limits of the profile on: ${cleanLine(limits_not_enforced.join(', '))}`)
+}
+
+/** Where it works, and what is not there. */
+function noteWorktree(context: CliContext, { worktree }: TerminalBody): void {
+  if (worktree === null) return
+  context.note(`its worktree is ${cleanLine(worktree.path)}, branch ${cleanLine(worktree.branch)}`)
+  for (const note of worktree.notes) context.note(cleanLine(note))
 }
 
 const describe = ({ id, session_name, agent_profile, provider }: TerminalBody): string =>

@@ -26,8 +26,14 @@ export const lsCommand: Command = {
     const isJson = flagOption(options, 'json')
     if (flagOption(options, 'watch')) return watch(client, context, isJson)
     const terminals = await client.listTerminals(undefined, { signal: context.signal })
-    if (isJson) await printJson(context, terminals)
-    else await printLine(context, formatTerminals(terminals, context.clock.nowMs()))
+    if (isJson) {
+      await printJson(context, terminals)
+      return 0
+    }
+    await printLine(context, formatTerminals(terminals, context.clock.nowMs()))
+    const worktrees = await client.listWorktrees({ look: false }, { signal: context.signal })
+    const kept = worktrees.filter(({ used_by }) => used_by.length === 0).length
+    if (kept > 0) context.note(`${kept} worktrees hold work of ended agents; "cao worktree list" shows them`)
     return 0
   },
 }

@@ -5,7 +5,7 @@ import type { Call, Transport } from './transport.ts'
 export type CallOptions = { readonly signal?: AbortSignal | undefined; readonly timeoutMs?: number | undefined }
 export type Extra = Pick<Call, 'query' | 'body'>
 export type Verb = <T>(path: string, extra?: Extra, how?: CallOptions) => Promise<T>
-export type Verbs = Readonly<Record<'get' | 'post' | 'patch' | 'slowGet' | 'slowPost' | 'slowDelete', Verb>>
+export type Verbs = Readonly<Record<'get' | 'post' | 'put' | 'patch' | 'slowGet' | 'slowPost' | 'slowDelete', Verb>>
 
 /** Calls that the server answers from memory. Units: ms. */
 export const quickTimeoutMs = 30_000
@@ -22,6 +22,7 @@ export function createVerbs(transport: Transport): Verbs {
   return {
     get: verb('GET', quickTimeoutMs),
     post: verb('POST', quickTimeoutMs),
+    put: verb('PUT', quickTimeoutMs),
     patch: verb('PATCH', quickTimeoutMs),
     slowGet: verb('GET', slowTimeoutMs),
     slowPost: verb('POST', slowTimeoutMs),

@@ -17,6 +17,7 @@ import { skillCalls } from './skill-calls.ts'
 import { terminalCalls } from './terminal-calls.ts'
 import { createTransport, type Target } from './transport.ts'
 import { workCalls } from './work-calls.ts'
+import { worktreeCalls } from './worktree-calls.ts'
 
 export type { CallOptions } from './ask.ts'
 export type { Target } from './transport.ts'
@@ -38,6 +39,7 @@ export function createClient(target: Target, options: ClientOptions = {}) {
     ...terminalCalls(verbs),
     ...workCalls(verbs),
     ...skillCalls(verbs),
+    ...worktreeCalls(verbs),
     health: (how?: CallOptions) => get<HealthBody>(paths.health(), {}, how),
     doctor: (how?: CallOptions) => get<readonly FindingBody[]>(paths.doctor(), {}, how),
     listProfiles: (how?: CallOptions) => get<readonly ProfileSummaryBody[]>(paths.profiles(), {}, how),

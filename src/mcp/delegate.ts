@@ -71,6 +71,25 @@ export async function waitForWorker(context: ToolContext, started: JobBody, limi
   return job
 }
 
+export type WorkerPlace = { readonly path: string; readonly branch: string; readonly notes: readonly string[] }
+
+/** Where the worker's own worktree is, for the one who will want what is in it. Nothing when it has none. */
+export async function findWorktree(
+  { client, signal }: ToolContext,
+  { terminal_id }: JobBody,
+): Promise<{ readonly worktree?: WorkerPlace }> {
+  if (terminal_id === null) return {}
+  try {
+    const { worktree } = await client.getTerminal(terminal_id, { signal })
+    if (worktree === null) return {}
+    return { worktree: { path: worktree.path, branch: worktree.branch, notes: worktree.notes } }
+  } catch (error) {
+    // It ended at once, or the server is away: what is kept is told of by a message.
+    if (error instanceof AppError) return {}
+    throw error
+  }
+}
+
 function notHeard(job: JobBody): AppError {
   const sentence = `the end of job ${job.id} was not heard in time; its worker may still be at work and will report to your inbox`
   return new AppError('TIMEOUT', sentence, { data: { job_id: job.id, terminal_id: job.terminal_id } })

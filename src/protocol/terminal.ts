@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { orchestrationTypes } from '../domain/message.ts'
 import { type StatusView, statuses, statusReasons } from '../domain/status.ts'
 import { lifeStates, type Terminal } from '../domain/terminal.ts'
+import type { Worktree } from '../domain/worktree.ts'
 import {
   envField,
   flagField,
@@ -22,6 +23,7 @@ import {
   toTime,
   wholeEnvField,
 } from './fields.ts'
+import { ownWorktreeSchema, toOwnWorktreeBody } from './worktree.ts'
 
 export const groupElementsMax = 16
 export const groupElementLengthMax = 128
@@ -65,6 +67,8 @@ export const terminalSchema = z
     permission_mode: z.string(),
     /** Tool limits of its profile that its CLI can not enforce. */
     limits_not_enforced: z.array(z.string()),
+    /** Null: it works in a directory that is not its own. */
+    worktree: ownWorktreeSchema.nullable(),
     created_at: timeField,
   })
   .meta({ id: 'Terminal' })
@@ -115,10 +119,18 @@ export const attachSchema = z.object({ argv: z.array(z.string()) })
 export type AttachBody = z.infer<typeof attachSchema>
 export const successSchema = z.object({ success: z.boolean() }).meta({ id: 'Success' })
 export type SuccessBody = z.infer<typeof successSchema>
+/** With the worktree of the ended agent, where it was kept. */
+export const endedSchema = successSchema.extend({ worktree: ownWorktreeSchema.optional() }).meta({ id: 'Ended' })
+export type EndedBody = z.infer<typeof endedSchema>
 
-type View = { readonly terminal: Terminal; readonly status: StatusView; readonly queueLength: number }
+type View = {
+  readonly terminal: Terminal
+  readonly status: StatusView
+  readonly queueLength: number
+  readonly worktree?: Worktree | undefined
+}
 
-export function toTerminalBody({ terminal, status, queueLength }: View): TerminalBody {
+export function toTerminalBody({ terminal, status, queueLength, worktree }: View): TerminalBody {
   return {
     id: terminal.id,
     name: terminal.name,
@@ -147,6 +159,7 @@ export function toTerminalBody({ terminal, status, queueLength }: View): Termina
     program: terminal.program,
     permission_mode: terminal.permissionMode,
     limits_not_enforced: [...terminal.limitsNotEnforced],
+    worktree: worktree === undefined ? null : toOwnWorktreeBody(worktree),
     created_at: toTime(terminal.createdAtMs),
   }
 }

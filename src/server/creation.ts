@@ -25,6 +25,7 @@ export function toCreateTerminal(params: z.output<typeof createTerminalParams>, 
     ...(params.client_env ? { clientEnv: params.client_env } : {}),
     ...(params.group ? { group: params.group } : {}),
     ...(params.metadata ? { metadata: params.metadata } : {}),
+    ...(params.use_worktree === true ? { useWorktree: true } : {}),
     ...(body ? { initialMessage: { body, kind: kind ?? 'input', senderId: senderId ?? callerId ?? 'user' } } : {}),
   }
 }
@@ -32,15 +33,11 @@ export function toCreateTerminal(params: z.output<typeof createTerminalParams>, 
 /** Options of upstream that would change what the agent does: silently doing without them would be a lie. Errors: BAD_REQUEST. */
 export function refuseUnsupported(params: {
   readonly engine?: string | undefined
-  readonly use_worktree?: boolean | null | undefined
 }): void {
   if (params.engine !== undefined) {
     throw new AppError(
       'BAD_REQUEST',
       `engine "${params.engine}" is not known: no provider here has a choice of engines`,
     )
-  }
-  if (params.use_worktree === true) {
-    throw new AppError('BAD_REQUEST', 'use_worktree is not supported yet: give the agent its own working_directory')
   }
 }

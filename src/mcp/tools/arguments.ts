@@ -20,5 +20,10 @@ export const delegation = {
     .describe('Absolute path of the directory the worker starts in; your own when left out'),
   engine: z.string().optional().describe('Only for providers that offer a choice of engines'),
   model: z.string().optional().describe("Model of the worker; its profile's when left out"),
-  use_worktree: z.boolean().optional().describe('Give the worker a git worktree of its own'),
+  use_worktree: z
+    .boolean()
+    .optional()
+    .describe(
+      'Give the worker a git worktree of its own, with a new branch from your last commit (what is not committed is not in it): for workers that write beside others. You merge the branch; what it leaves is kept and told to you',
+    ),
 } as const

@@ -1,5 +1,5 @@
 /** assign: delegate and go on; the answer comes through the inbox. */
-import { startJob, waitForWorker } from '../delegate.ts'
+import { findWorktree, startJob, waitForWorker } from '../delegate.ts'
 import { defineTool } from '../tool.ts'
 import { delegation } from './arguments.ts'
 
@@ -24,6 +24,7 @@ export const assign = defineTool({
     const message = hasFailed
       ? `${job.agent_profile} could not be given the task: ${job.failure ?? job.state}`
       : `${job.agent_profile} has the task; its answer will come to you as a message between your turns`
-    return { success: !hasFailed, terminal_id: job.terminal_id, message, job_id: job.id }
+    const place = task.use_worktree === true ? await findWorktree(context, job) : {}
+    return { success: !hasFailed, terminal_id: job.terminal_id, message, job_id: job.id, ...place }
   },
 })

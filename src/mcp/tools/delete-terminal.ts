@@ -11,7 +11,11 @@ export const deleteTerminal = defineTool({
   ].join(' '),
   input: { terminal_id: terminalId.describe('Terminal id of the agent to end') },
   async run({ terminal_id }, { client, signal }) {
-    await client.deleteTerminal(terminal_id, { signal })
-    return { success: true, terminal_id, message: `terminal ${terminal_id} is closed` }
+    const { worktree } = await client.deleteTerminal(terminal_id, { signal })
+    const closed = `terminal ${terminal_id} is closed`
+    if (worktree === undefined) return { success: true, terminal_id, message: closed }
+    const { path, branch, detail } = worktree
+    const kept = `its worktree was kept (${detail ?? 'it holds work'}): ${path}, branch ${branch}`
+    return { success: true, terminal_id, message: `${closed}; ${kept}`, worktree: { path, branch } }
   },
 })

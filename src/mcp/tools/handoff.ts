@@ -1,6 +1,6 @@
 /** handoff: delegate and wait for the answer. */
 import { z } from 'zod'
-import { startJob, waitForEnd } from '../delegate.ts'
+import { findWorktree, startJob, waitForEnd } from '../delegate.ts'
 import { defineTool } from '../tool.ts'
 import { delegation } from './arguments.ts'
 
@@ -19,12 +19,13 @@ export const handoff = defineTool({
   },
   async run({ timeout, ...task }, context) {
     const started = await startJob(context, { kind: 'handoff', timeout, ...task })
+    const place = task.use_worktree === true ? await findWorktree(context, started) : {}
     const job = await waitForEnd(context, started, timeout * 1_000)
     const where = job.terminal_id === null ? '' : ` (terminal ${job.terminal_id})`
     const isDone = job.state === 'answered'
     const message = isDone
       ? `${job.agent_profile} has answered${where}`
       : `${job.agent_profile} did not answer${where}: ${job.failure ?? job.state}`
-    return { success: isDone, message, output: job.output, terminal_id: job.terminal_id, job_id: job.id }
+    return { success: isDone, message, output: job.output, terminal_id: job.terminal_id, job_id: job.id, ...place }
   },
 })
