@@ -13,12 +13,14 @@ import { beginAwayDigest, tellWhatHappened } from './away-digest.ts'
 import { BackendGuard } from './backend-guard.ts'
 import { Capabilities } from './capabilities.ts'
 import type { AppContext, Shims } from './context.ts'
+import type { ProfileDownload } from './download-profile.ts'
 import { Deleter, noteExit, noteLost } from './end-terminal.ts'
 import { EventStream } from './event-stream.ts'
 import { Jobs } from './jobs.ts'
 import { LocalApp } from './local-app.ts'
 import { queueMessage, tellSender } from './mailbox.ts'
 import { Outbox } from './outbox.ts'
+import { ProfileLibrary } from './profile-library.ts'
 import { recover } from './recover.ts'
 import { relaunchAll } from './relaunch-terminal.ts'
 import { sweepWorktrees } from './release-worktree.ts'
@@ -38,6 +40,7 @@ export type AppOptions = Pick<
   readonly shims: Shims
   /** Lost agents are taken up again without being asked: at the start, and after the backend's death. */
   readonly isRecoveryAutomatic: boolean
+  readonly downloadProfile: ProfileDownload
 }
 
 const recoveryLimitMs = 60_000
@@ -112,7 +115,13 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   scope.spawn('worktrees', (signal) => sweepWorktrees(context, signal))
   takeUp()
   scope.spawn('digest of the absence', (signal) => tellWhatHappened(context, signal))
-  const app = new LocalApp(context, { jobs, deleter, listeners, startedAtMs: clock.nowMs() })
+  const app = new LocalApp(context, {
+    jobs,
+    deleter,
+    library: new ProfileLibrary({ ...context, download: options.downloadProfile }),
+    listeners,
+    startedAtMs: clock.nowMs(),
+  })
   const owned = stack.move()
   return { app, capabilities: context.capabilities, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

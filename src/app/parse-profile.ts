@@ -19,8 +19,8 @@ import { FieldReader, invalidProfile, isRecord } from './profile-fields.ts'
 import { fillIn, markVariables } from './profile-variables.ts'
 
 export type ProfileText = {
-  /** Name of the file without its ending; the front matter must agree. */
-  readonly name: string
+  /** Name of the file without its ending; the front matter must agree. Undefined: not in a file yet; the front matter tells. */
+  readonly name: string | undefined
   readonly text: string
   /** For messages. */
   readonly file: string
@@ -94,8 +94,11 @@ function readFields(
   input: ProfileText,
   rules: ProfileRules,
 ): Omit<Profile, 'systemPrompt' | 'unresolvedVariables'> {
-  const name = reader.string('name') ?? input.name
-  if (name !== input.name) reader.fail('name', `must be "${input.name}", as the file is called, and is "${name}"`)
+  const name = reader.string('name') ?? input.name ?? reader.fail('name', 'is missing')
+  if (input.name !== undefined && name !== input.name) {
+    reader.fail('name', `must be "${input.name}", as the file is called, and is "${name}"`)
+  }
+  if (!profileNamePattern.test(name)) reader.fail('name', 'must have letters, digits, _ and - only, at most 64')
   const role = reader.string('role')
   const known: Readonly<Record<string, readonly string[]>> = { ...rules.roles, ...roleTools }
   const toolsOfRole = role === undefined ? roleTools.developer : Object.hasOwn(known, role) ? known[role] : undefined

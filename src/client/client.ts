@@ -2,7 +2,7 @@
  * What a front end can ask of a CAO server, one method per route. Answers are trusted to have the shape that the
  * protocol's types say: both ends come from one checkout, and checking every field would cost a command line its start.
  *
- * `transport.ts` is the road, `event-stream.ts` the endless one; `terminal-calls.ts` and `work-calls.ts` name the routes.
+ * `transport.ts` is the road, `event-stream.ts` the endless one; the files `…-calls.ts` name the routes.
  */
 import type { Clock } from '../async/clock.ts'
 import { systemClock } from '../async/clock-system.ts'
@@ -10,14 +10,14 @@ import type { FindingBody } from '../protocol/doctor.ts'
 import type { EventHistoryBody, StreamFrame } from '../protocol/event.ts'
 import type { HealthBody } from '../protocol/health.ts'
 import { paths } from '../protocol/paths.ts'
-import type { ProfileBody, ProfileSummaryBody, ProviderBody } from '../protocol/profile.ts'
+import type { ProviderBody } from '../protocol/profile.ts'
 import { type CallOptions, createVerbs } from './ask.ts'
 import { type StreamOptions, streamEvents } from './event-stream.ts'
+import { profileCalls } from './profile-calls.ts'
 import { skillCalls } from './skill-calls.ts'
 import { terminalCalls } from './terminal-calls.ts'
 import { createTransport, type Target } from './transport.ts'
 import { workCalls } from './work-calls.ts'
-import { worktreeCalls } from './worktree-calls.ts'
 
 export type { CallOptions } from './ask.ts'
 export type { Target } from './transport.ts'
@@ -38,12 +38,10 @@ export function createClient(target: Target, options: ClientOptions = {}) {
   return {
     ...terminalCalls(verbs),
     ...workCalls(verbs),
+    ...profileCalls(verbs),
     ...skillCalls(verbs),
-    ...worktreeCalls(verbs),
     health: (how?: CallOptions) => get<HealthBody>(paths.health(), {}, how),
     doctor: (how?: CallOptions) => get<readonly FindingBody[]>(paths.doctor(), {}, how),
-    listProfiles: (how?: CallOptions) => get<readonly ProfileSummaryBody[]>(paths.profiles(), {}, how),
-    getProfile: (name: string, how?: CallOptions) => get<ProfileBody>(paths.profile(name), {}, how),
     listProviders: (how?: CallOptions) => get<readonly ProviderBody[]>(paths.providers(), {}, how),
     listEvents: (query: { after?: number; limit?: number } = {}, how?: CallOptions) =>
       get<EventHistoryBody>(paths.eventHistory(), { query }, how),

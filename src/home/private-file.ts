@@ -1,7 +1,7 @@
 /** A file of the home that a person keeps: read bounded, written whole or not at all, for its owner's eyes only. */
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { mkdir, open, rename, unlink } from 'node:fs/promises'
+import { link, mkdir, open, rename, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError } from '../domain/errors.ts'
 
@@ -24,8 +24,28 @@ export async function readPrivateFile(path: string, bytesMax: number): Promise<s
   }
 }
 
-/** Errors: STORAGE_FULL, BAD_REQUEST. */
+/** Never over a file that is there. Errors: STORAGE_FULL, BAD_REQUEST. */
+export function createPrivateFile(path: string, content: string): Promise<'created' | 'exists'> {
+  return placePrivateFile(path, content, async (fresh) => {
+    try {
+      // A link takes no other's place, and the file is whole from the first moment on.
+      await link(fresh, path)
+      return 'created'
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      return 'exists'
+    } finally {
+      await unlink(fresh)
+    }
+  })
+}
+
+/** In the place of what is there. Errors: STORAGE_FULL, BAD_REQUEST. */
 export async function writePrivateFile(path: string, content: string): Promise<void> {
+  await placePrivateFile(path, content, (fresh) => rename(fresh, path))
+}
+
+async function placePrivateFile<T>(path: string, content: string, place: (fresh: string) => Promise<T>): Promise<T> {
   const fresh = `${path}.${randomBytes(4).toString('hex')}.new`
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
@@ -36,7 +56,7 @@ export async function writePrivateFile(path: string, content: string): Promise<v
     } finally {
       await file.close()
     }
-    await rename(fresh, path)
+    return await place(fresh)
   } catch (error) {
     await unlink(fresh).catch(() => undefined)
     const { code, message } = error as NodeJS.ErrnoException

@@ -9,9 +9,11 @@ import { rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { LaunchDefaults } from '../app/context.ts'
 import { startApp } from '../app/create-app.ts'
+import { createProfileDownload, type ProfileDownload } from '../app/download-profile.ts'
 import { createProfileFiles } from '../app/profile-files.ts'
 import { systemClock } from '../async/clock-system.ts'
 import { AppError } from '../domain/errors.ts'
+import { readPrivateFile } from '../home/private-file.ts'
 import { createProfileStores, type ProfilePlaces } from '../home/profile-stores.ts'
 import { createSkillFiles } from '../home/skill-files.ts'
 import { createJsonLog, type Log, type LogLevel } from '../lib/log.ts'
@@ -35,6 +37,9 @@ import { settlePort } from './settle-port.ts'
 import { writeShims } from './shims.ts'
 
 export type RunningServer = AsyncDisposable & { readonly file: ServerFile }
+
+/** Of the file of certificates. Units: bytes. */
+const caBytesMax = 1_024 * 1_024
 
 const randomHex = (digits: number): string =>
   randomBytes(Math.ceil(digits / 2))
@@ -63,6 +68,7 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
       store,
       backend,
       providers: new ProviderRegistry(await applyRuleFiles(createProviders(root), layout.rulesDir, log)),
+      downloadProfile: await openDownload(config),
       profiles: createProfileFiles(createProfileStores(profilePlaces(config, root))),
       skills: createSkillFiles({ storeDirs: config.skillStoreDirs, builtInDir: join(root, 'skills') }),
       launchDefaults: readLaunchDefaults(options),
@@ -102,6 +108,17 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
 function readLaunchDefaults(options: ServerConfig['options']): LaunchDefaults {
   const seconds = options['server.provider_init_timeout']
   return { provider: options['agents.provider'], startupLimitMs: seconds === undefined ? undefined : seconds * 1_000 }
+}
+
+/** Errors: BAD_REQUEST for certificates that can not be read. */
+async function openDownload({ options }: ServerConfig): Promise<ProfileDownload> {
+  const allowedHosts = options['agents.profile_hosts']
+  const caFile = options['agents.profile_ca_file']
+  const ca = caFile === undefined ? undefined : await readPrivateFile(caFile, caBytesMax)
+  if (caFile !== undefined && ca === undefined) {
+    throw new AppError('BAD_REQUEST', `CAO_PROFILE_CA_FILE: there is no ${caFile}`)
+  }
+  return createProfileDownload({ clock: systemClock, allowedHosts, ca })
 }
 
 function profilePlaces({ layout, options, userHome }: ServerConfig, root: string): ProfilePlaces {

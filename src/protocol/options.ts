@@ -97,6 +97,21 @@ export const optionTable = {
     meaning: 'more folders of profiles, asked after the stores and before the built-in ones, with commas',
     appliesAt: 'server start',
   }),
+  'agents.profile_hosts': option({
+    env: 'CAO_PROFILE_ALLOWED_HOSTS',
+    type: list,
+    default: ['github.com', 'raw.githubusercontent.com'],
+    meaning:
+      'hosts that `cao install` may fetch from, as `HOST` or `HOST:PORT`, with commas; one that is not of the public Internet needs its address here, too',
+    appliesAt: 'server start',
+  }),
+  'agents.profile_ca_file': option({
+    env: 'CAO_PROFILE_CA_FILE',
+    type: text,
+    default: undefined,
+    meaning: 'certificates (PEM) to trust for these hosts, in place of the usual ones',
+    appliesAt: 'server start',
+  }),
   'skills.extra_dirs': option({
     env: 'CAO_SKILL_DIRS',
     type: list,

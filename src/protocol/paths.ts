@@ -8,7 +8,6 @@ export const paths = {
   health: () => '/health',
   doctor: () => '/doctor',
   profiles: () => '/agents/profiles',
-  profileSearch: () => '/agents/profiles/search',
   profile: (name: string) => `/agents/profiles/${at(name)}`,
   skills: () => '/skills',
   skill: (name: string) => `/skills/${at(name)}`,
