@@ -18,6 +18,7 @@ import { skillCalls } from './skill-calls.ts'
 import { terminalCalls } from './terminal-calls.ts'
 import { createTransport, type Target } from './transport.ts'
 import { workCalls } from './work-calls.ts'
+import { worktreeCalls } from './worktree-calls.ts'
 
 export type { CallOptions } from './ask.ts'
 export type { Target } from './transport.ts'
@@ -40,6 +41,7 @@ export function createClient(target: Target, options: ClientOptions = {}) {
     ...workCalls(verbs),
     ...profileCalls(verbs),
     ...skillCalls(verbs),
+    ...worktreeCalls(verbs),
     health: (how?: CallOptions) => get<HealthBody>(paths.health(), {}, how),
     doctor: (how?: CallOptions) => get<readonly FindingBody[]>(paths.doctor(), {}, how),
     listProviders: (how?: CallOptions) => get<readonly ProviderBody[]>(paths.providers(), {}, how),
