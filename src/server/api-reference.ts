@@ -1,6 +1,5 @@
 /** The routes as a part of `docs/http.md`: pure, from the same declarations as the OpenAPI document. */
 import { z } from 'zod'
-import type { ErrorCode } from '../domain/errors.ts'
 import { errorsByStatus, parametersOf, templateOf } from './openapi.ts'
 import type { Route } from './route.ts'
 
@@ -23,7 +22,7 @@ function formatRoute(route: Route): string {
   const { method, pattern, summary, description, isUpstream, status = 200 } = route
   const parameters = parametersOf(route).map(({ name, isRequired }) => (isRequired ? `**${name}**` : name))
   const errors = [...errorsByStatus(route)]
-    .map(([status, codes]) => [status, codes.filter((code) => isTold(route, code))] as const)
+    .map(([status, codes]) => [status, codes.filter((code) => code !== 'UNAUTHORIZED')] as const)
     .filter(([, codes]) => codes.length > 0)
     .map(([status, codes]) => `${status} ${codes.map((code) => `\`${code}\``).join(', ')}`)
   return [
@@ -36,12 +35,6 @@ function formatRoute(route: Route): string {
     ...(errors.length === 0 ? [] : [`- Refusals: ${errors.join('; ')}`]),
     '',
   ].join('\n')
-}
-
-/** What any request may be refused by (no token, a foreign host) stands once, in the prose. */
-function isTold({ errors = [], path }: Route, code: ErrorCode): boolean {
-  if (code === 'UNAUTHORIZED') return false
-  return code !== 'BAD_REQUEST' || errors.includes(code) || Object.values(path).some((part) => part.code === code)
 }
 
 function formatAnswer(answer: Route['answer']): string {

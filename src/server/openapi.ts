@@ -17,7 +17,8 @@ export type OpenApiDocument = Json & { readonly paths: Readonly<Record<string, R
 const description = [
   'Over TCP every request needs the token of the server, but for those that say otherwise; on the Unix socket a person needs none.',
   'An agent shows its capability and then acts only as itself. A parameter may stand in the query or in a JSON body; the body wins.',
-  'Faults of the machine (backend gone or silent, disk full, a bug) come as 5xx with a code, as the default answer tells.',
+  'Any request may be refused for its Host (400 BAD_REQUEST), as a foreign page (403 FORBIDDEN) or for its rate (429 RATE_LIMITED).',
+  'Faults of the machine (backend gone or silent, disk full, a bug) come as 5xx with a code. The default answer tells of all these.',
 ].join(' ')
 
 export function describeApi(routes: readonly Route[], version: string): OpenApiDocument {
@@ -71,10 +72,12 @@ export function parametersOf({ params }: Route): readonly Parameter[] {
     required?: string[]
   }
   return Object.entries(properties).map(([name, schema]) => {
-    const plain = withoutNull(schema)
+    const isRequired = required.includes(name)
+    // What may be left out may as well be null; where it must stand there, null has a meaning.
+    const plain = isRequired ? schema : withoutNull(schema)
     const isScalar = ['string', 'number', 'integer', 'boolean'].includes(String(plain['type']))
     const isList = plain['type'] === 'array' && z.safeParse(params.shape[name] as z.ZodType, 'a').success
-    return { name, schema: plain, isRequired: required.includes(name), isInQuery: isScalar || isList }
+    return { name, schema: plain, isRequired, isInQuery: isScalar || isList }
   })
 }
 
@@ -165,7 +168,7 @@ function pointToComponents(schema: Json): Json {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json
 }
 
-/** Null counts as absent, so it need not be told. */
+/** The schema of what is meant when it is not null. */
 function withoutNull(schema: Json): Json {
   const { anyOf, ...rest } = schema as Json & { readonly anyOf?: readonly Json[] }
   const choices = anyOf?.filter((choice) => choice['type'] !== 'null')

@@ -107,9 +107,9 @@ export function mountRoutes(router: Router, routes: readonly Route[], services: 
   for (const { method, pattern, respond } of sorted) router.on(method, pattern, (c) => respond(c, services))
 }
 
-/** Codes that follow from the shape of a route. Pure. */
+/** Codes that follow from the shape of a route, beside those that meet every request (a foreign host or page, too many at once). Pure. */
 export function impliedErrors({ method, access, path, params }: Route): readonly ErrorCode[] {
-  const codes: ErrorCode[] = ['BAD_REQUEST']
+  const codes: ErrorCode[] = []
   if (access !== 'open') codes.push('UNAUTHORIZED')
   if (method !== 'GET' || ['reach', 'command', 'change', 'person'].includes(access)) codes.push('FORBIDDEN')
   if (['reach', 'command', 'change'].includes(access)) codes.push('NOT_FOUND')

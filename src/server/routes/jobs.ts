@@ -8,6 +8,7 @@ import { assignTimeoutDefaultS, stepTimeoutDefaultS } from '../../protocol/versi
 import { callerOf, requireCommand, requireJobOf, requireSession } from '../access.ts'
 import { actionWaiting, clientWaiting } from '../context.ts'
 import { refuseUnsupported } from '../creation.ts'
+import { launchErrors } from '../launch-errors.ts'
 import { jobIdPart } from '../path-parts.ts'
 import { route } from '../route.ts'
 
@@ -20,7 +21,7 @@ export const jobRoutes = [
       'The same `request_key` again is the same job.',
     access: 'any',
     status: 201,
-    errors: ['BAD_REQUEST', 'NOT_FOUND', 'CONFLICT', 'PROFILE_UNKNOWN'],
+    errors: ['NOT_FOUND', ...launchErrors, 'BLOCKED', 'QUEUE_FULL'],
     params: startJobBody,
     answer: jobSchema,
     handle: async ({ app, actor, params }) =>

@@ -27,7 +27,7 @@ export const questionRoutes = [
     summary: 'Answers a question of an agent: by the text or number of an option, or in free text',
     description: 'Without `question_id` there must be exactly one open question.',
     access: 'command',
-    errors: ['CONFLICT'],
+    errors: ['BAD_REQUEST', 'CONFLICT', 'BLOCKED'],
     path: { id: terminalIdPart },
     params: answerBody,
     answer: answeredSchema,

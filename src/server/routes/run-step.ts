@@ -10,6 +10,7 @@ import { runStepBody, type StepBody, stepSchema } from '../../protocol/job.ts'
 import { callerOf, requireCommand } from '../access.ts'
 import { actionWaiting, clientWaiting } from '../context.ts'
 import { refuseUnsupported } from '../creation.ts'
+import { launchErrors } from '../launch-errors.ts'
 import { route } from '../route.ts'
 import { sessionFor, toUseWorktree } from './jobs.ts'
 
@@ -25,7 +26,7 @@ export const runStepRoutes = [
       'A failed one is told by `detail.kind`: `error`, `timeout` or `cancelled`.',
     isUpstream: true,
     access: 'any',
-    errors: ['BAD_REQUEST', 'NOT_FOUND', 'CONFLICT', 'PROFILE_UNKNOWN', 'WORKER_FAILED', 'TIMEOUT'],
+    errors: ['NOT_FOUND', ...launchErrors, 'CONFLICT', 'BLOCKED', 'QUEUE_FULL', 'WORKER_FAILED', 'TIMEOUT'],
     params: runStepBody,
     answer: stepSchema,
     handle: async ({ app, c, services, actor, params }) => {

@@ -1,7 +1,7 @@
 /** `/sessions…`: teams of agents. */
 import { z } from 'zod'
 import type { SessionView } from '../../app/app.ts'
-import { AppError, type ErrorCode } from '../../domain/errors.ts'
+import { AppError } from '../../domain/errors.ts'
 import {
   deletedSchema,
   sessionDetailSchema,
@@ -13,19 +13,9 @@ import { terminalSchema, toTerminalBody } from '../../protocol/terminal.ts'
 import { requireSession } from '../access.ts'
 import { actionWaiting, clientWaiting } from '../context.ts'
 import { createSessionParams, createTerminalParams, toCreateTerminal } from '../creation.ts'
+import { launchErrors } from '../launch-errors.ts'
 import { sessionNamePart } from '../path-parts.ts'
 import { route } from '../route.ts'
-
-/** What a launch can fail by. */
-const launchErrors = [
-  'BAD_REQUEST',
-  'PROFILE_UNKNOWN',
-  'PROFILE_INVALID',
-  'PROVIDER_UNKNOWN',
-  'PROGRAM_MISSING',
-  'DIRECTORY_MISSING',
-  'LAUNCH_FAILED',
-] as const satisfies readonly ErrorCode[]
 
 export const sessionRoutes = [
   route({
@@ -37,7 +27,7 @@ export const sessionRoutes = [
     isUpstream: true,
     access: 'any',
     status: 201,
-    errors: ['NAME_TAKEN', ...launchErrors],
+    errors: ['NAME_TAKEN', ...launchErrors, 'LAUNCH_FAILED'],
     params: createSessionParams,
     answer: terminalSchema,
     handle: async ({ app, c, services, actor, params }) => {
@@ -94,7 +84,7 @@ export const sessionRoutes = [
     isUpstream: true,
     access: 'any',
     status: 201,
-    errors: ['NOT_FOUND', ...launchErrors],
+    errors: ['NOT_FOUND', ...launchErrors, 'LAUNCH_FAILED'],
     path: { name: sessionNamePart },
     params: createTerminalParams,
     answer: terminalSchema,

@@ -15,7 +15,7 @@ export const terminalInputRoutes = [
       'After `wait_s` seconds the answer tells what is known.',
     isUpstream: true,
     access: 'command',
-    errors: ['TOO_LARGE', 'BLOCKED', 'QUEUE_FULL'],
+    errors: ['BAD_REQUEST', 'TOO_LARGE', 'BLOCKED', 'QUEUE_FULL'],
     path: { id: terminalIdPart },
     params: inputParams,
     answer: sentSchema,
