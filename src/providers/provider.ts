@@ -187,6 +187,11 @@ export interface ProviderSignals extends AsyncDisposable {
   /** A hook event from the spool, in order. Unknown or unparsable ones are dropped with a trace. */
   handleHook(event: HookEvent): void
   /**
+   * What the program printed, in order and without holes but for those of the log; for marks that tmux drops. Cut anywhere.
+   * After a restart of the server what was printed meanwhile comes first. Absent: the provider does not look at it.
+   */
+  handleOutput?(bytes: Uint8Array): void
+  /**
    * The exact answer of the last ended turn, or of the newest one even when nothing told of its end yet. Re-reads until
    * settled, within the wait.
    */

@@ -51,6 +51,7 @@ export class RunningAgent implements AsyncDisposable {
   readonly #terminalId = makeTerminalId(randomHex)
   #terminal: BackendTerminal | undefined
   #signals: ProviderSignals | undefined
+  #output: Disposable | undefined
   #binding: Binding = {}
   #hooksRead = 0
   /** Ends counted so far, so that each wait is for a new one. */
@@ -122,6 +123,7 @@ export class RunningAgent implements AsyncDisposable {
         if (signal.kind === 'bound') this.#binding = { ...this.#binding, ...signal.binding }
       },
     })
+    this.#output = opened.terminal.follow(0, (chunk) => this.#signals?.handleOutput?.(chunk.bytes))
     void this.#readHooks(join(spoolDir, 'index'))
   }
 
@@ -265,6 +267,7 @@ export class RunningAgent implements AsyncDisposable {
 
   async #close(): Promise<void> {
     this.#isReading = false
+    this.#output?.[Symbol.dispose]()
     await this.#signals?.[Symbol.asyncDispose]()
     this.#signals = undefined
     const terminal = this.#terminal

@@ -121,6 +121,7 @@ export class TerminalWatch implements AsyncDisposable {
     this.#stack.use(
       terminal.follow(this.#outputOffset, (chunk) => {
         this.#modes.feed(chunk.bytes)
+        this.signals.handleOutput?.(chunk.bytes)
         this.#outputOffset = chunk.offset + chunk.bytes.length
         this.#schedule.nudge()
       }),
