@@ -1,8 +1,10 @@
 /** `cao rules`: what the screens of agents are read by: list it, try it on captures, and make a capture of a living agent. */
+import { resolve } from 'node:path'
 import { AppError } from '../domain/errors.ts'
+
 import { cleanLine } from './clean-text.ts'
 import type { Call, CliContext, Command } from './command.ts'
-import { flagOption, numberOption, takePositionals, textOption } from './parse-call.ts'
+import { flagOption, numberOption, requireTerminalId, takePositionals, textOption } from './parse-call.ts'
 import { printJson, printLine } from './print.ts'
 import type { RuleListing, TriedScreen } from './screen-tools.ts'
 import { formatTable } from './table.ts'
@@ -10,13 +12,16 @@ import { formatTable } from './table.ts'
 export const rulesCommand: Command = {
   usage: `cao rules list [--provider NAME] [--json]
        cao rules test --provider NAME [--title TEXT] [--alternate] [--cols N --rows N] [--json] FILE...
+       cao rules record TERMINAL --out DIR [--name NAME]
 
   list             the rules of each provider, and the file of your own rules: used, or why not
   test             what the rules say of captured screens: status, reason, and the rule that told. No server is needed
+  record           the screen of a living agent as files for test: DIR/NAME.ansi, .txt, .json; secrets are covered
   --provider NAME  whose rules
   --title TEXT     the title that the terminal had; else from the file beside it (NAME.json), else none
   --alternate      the program was on the alternate screen
   --cols, --rows   the size of the terminal; else from the file beside it, from its name (-80x24), or guessed
+  --name NAME      of the recording; else the provider's name and the status
   --json           one JSON object a file: file, status, reason, rule`,
   options: {
     provider: { type: 'string' },
@@ -24,17 +29,21 @@ export const rulesCommand: Command = {
     alternate: { type: 'boolean' },
     cols: { type: 'string', isNumber: true },
     rows: { type: 'string', isNumber: true },
+    out: { type: 'string' },
+    name: { type: 'string' },
   },
   async run(call) {
-    const [action, ...rest] = call.positionals
+    const [action = '', ...rest] = call.positionals
     switch (action) {
       case 'list':
         takePositionals(rest, [])
         return list(call)
       case 'test':
         return test(call, rest)
+      case 'record':
+        return record(call, rest)
       default:
-        throw new AppError('BAD_REQUEST', `"${action ?? ''}" is none of list, test`)
+        throw new AppError('BAD_REQUEST', `"${action}" is none of list, test, record`)
     }
   },
 }
@@ -92,4 +101,27 @@ async function print(context: CliContext, tried: TriedScreen, isJson: boolean): 
   if (isJson) return printLine(context, JSON.stringify({ file, status, reason, rule }))
   const where = region === undefined ? '' : ` (${region}, ${origin ?? ''}): ${cleanLine(text ?? '').slice(0, 100)}`
   return printLine(context, `${cleanLine(file)}: ${status} (${reason}), composer ${composer}, rule ${rule}${where}`)
+}
+
+async function record({ options, context }: Call, words: readonly string[]): Promise<number> {
+  const { TERMINAL = '' } = takePositionals(words, ['TERMINAL'])
+  const id = requireTerminalId(TERMINAL)
+  const out = textOption(options, 'out')
+  if (out === undefined) throw new AppError('BAD_REQUEST', '--out is missing; --help shows the usage')
+  const client = await context.openClient()
+  const [screen, { status, status_reason }] = await Promise.all([
+    client.captureScreen(id, { signal: context.signal }),
+    client.getTerminal(id, { signal: context.signal }),
+  ])
+  const { readEnvFile } = await import('../home/env-file.ts')
+  const tools = await context.openScreenTools()
+  const paths = await tools.record({
+    screen,
+    dir: resolve(context.cwd, out),
+    name: textOption(options, 'name') ?? `${screen.provider}-${status}-${status_reason}-${screen.cols}x${screen.rows}`,
+    variables: { ...context.env, ...(await readEnvFile(context.layout.envFile)) },
+  })
+  if (flagOption(options, 'json')) await printJson(context, paths)
+  else for (const path of paths) await printLine(context, path)
+  return 0
 }

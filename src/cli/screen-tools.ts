@@ -1,4 +1,6 @@
 /** What `cao rules` asks of the providers, which the command line itself does not know. Given by `main/`. */
+import type { CaptureBody } from '../protocol/explain.ts'
+
 export type ListedRule = {
   readonly name: string
   readonly priority: number
@@ -40,9 +42,18 @@ export type TriedScreen = {
   readonly composer: string
 }
 
+export type RecordRequest = {
+  readonly screen: CaptureBody
+  readonly dir: string
+  readonly name: string
+  readonly variables: Readonly<Record<string, string | undefined>>
+}
+
 export interface ScreenTools {
   /** Errors: PROVIDER_UNKNOWN. */
   list(provider: string | undefined): Promise<readonly RuleListing[]>
   /** Errors: PROVIDER_UNKNOWN, VALIDATION for a rule file with faults, NOT_FOUND for a file. */
   try(request: TryRequest): AsyncIterable<TriedScreen>
+  /** The paths of the files. Errors: BAD_REQUEST for a name, CONFLICT where there is such a recording. */
+  record(request: RecordRequest): Promise<readonly string[]>
 }

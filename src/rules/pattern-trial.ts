@@ -18,10 +18,15 @@ export function isQuick(pattern: RegExp): boolean {
       script.runInNewContext({ pattern, text }, { timeout: trialLimitMs })
       return true
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false
+      if (isTimeout(error)) return false
       throw error
     }
   })
+}
+
+/** It may come from another realm, and is then no Error of ours. */
+function isTimeout(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
 }
 
 /** Long repetitions of what the pattern names, each with an end that it does not expect. */

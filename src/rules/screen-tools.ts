@@ -5,6 +5,7 @@ import { AppError } from '../domain/errors.ts'
 import type { Provider } from '../providers/provider.ts'
 import { type RuleData, toRuleData } from '../screen/rule-file.ts'
 import { type CaptureFacts, factsOfName, mergeFacts, noFacts, parseFacts, toSnapshot } from './capture-file.ts'
+import { type RecordRequest, recordScreen } from './record-screen.ts'
 import { applyRuleFile } from './rule-files.ts'
 import { type Tried, tryScreen } from './try-screens.ts'
 
@@ -49,6 +50,11 @@ export class ScreenTools {
       const snapshot = toSnapshot(text, mergeFacts({ ...noFacts, ...facts }, beside, factsOfName(file)))
       yield { file, ...tryScreen(provider, snapshot) }
     }
+  }
+
+  /** The paths of the files. Errors: BAD_REQUEST for a name, CONFLICT where there is such a recording. */
+  record(request: RecordRequest): Promise<readonly string[]> {
+    return recordScreen(request)
   }
 
   async #listOne(given: Provider): Promise<RuleListing> {

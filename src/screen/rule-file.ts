@@ -112,7 +112,7 @@ class RuleReader {
       priority: Number.isFinite(priority) ? Number(priority) : this.#fault(place, '"priority" is no number', 0),
       says: this.#readWord(says, place),
       ...(also === undefined ? {} : { also: this.#readAlso(also, place) }),
-      ...(versions === undefined ? {} : { versions: String(versions) }),
+      ...(versions === undefined ? {} : { versions: this.#readVersions(versions, place) }),
       origin: this.#context.origin,
     }
     if (this.#patterns > patternsMax)
@@ -126,6 +126,12 @@ class RuleReader {
     if (typeof name === 'string' && name.length > 0 && name.length <= nameCharsMax && /^[\x20-\x7e]+$/.test(name))
       return name
     return this.#fault(place, `"name" is a text of up to ${nameCharsMax} plain characters`, '')
+  }
+
+  #readVersions(versions: unknown, place: string): string {
+    // A bare 2.1 is a number in YAML.
+    if (typeof versions === 'string' || typeof versions === 'number') return `${versions}`
+    return this.#fault(place, '"versions" is no text', '')
   }
 
   #readWord(says: unknown, place: string): ScreenWord {
