@@ -15,7 +15,7 @@ import { type AgentRecords, readAgent, readStore } from '../src/chaos/records.ts
 import { markerOf } from '../src/chaos/traffic-plan.ts'
 import type { Client } from '../src/client/client.ts'
 import { createWorld, endWorld, type PrivateWorld, removeWorld, startWorld } from '../src/world/private-world.ts'
-import { isQuick, quantile, round } from './lib/measure.ts'
+import { isQuick, quantile, report, round, type Sample } from './lib/measure.ts'
 
 const root = dirname(import.meta.dirname)
 const agents = 20
@@ -120,23 +120,42 @@ function readEvents(path: string): readonly Line[] {
     .map((row) => ({ atMs: Number(row['at_ms']), body: JSON.parse(String(row['body'])) as Line['body'] }))
 }
 
-/** From the moment when a message was there and its receiver rested, to its proof. Units: ms, ascending. */
-function measureConfirms(events: readonly Line[]): readonly number[] {
-  const queuedAt = new Map<unknown, number>()
+const parts = ['idle to typing', 'typing to typed', 'typed to confirmed', 'idle to confirmed'] as const
+type Part = (typeof parts)[number]
+
+/** `idle`: the message was there and its receiver rested. */
+function measureParts(events: readonly Line[]): readonly Sample[] {
+  const durations: Record<Part, number[]> = {
+    'idle to typing': [],
+    'typing to typed': [],
+    'typed to confirmed': [],
+    'idle to confirmed': [],
+  }
+  const reachedAt = new Map<string, number>()
   const restsSince = new Map<unknown, number>()
-  const taken: number[] = []
   for (const { atMs, body } of events) {
     const { type, messageId, receiverId, terminalId, to } = body
-    if (type === 'message.queued') queuedAt.set(messageId, atMs)
-    if (type === 'terminal.status_changed') {
-      if (to === 'idle' || to === 'completed') restsSince.set(terminalId, atMs)
+    const at = (state: string) => reachedAt.get(`${String(messageId)} ${state}`) ?? Number.NaN
+    const note = (state: string, whenMs: number) => reachedAt.set(`${String(messageId)} ${state}`, whenMs)
+    const since = (part: Part, fromMs: number) => {
+      if (fromMs <= atMs) durations[part].push(atMs - fromMs)
     }
-    if (type !== 'message.state_changed' || to !== 'confirmed') continue
-    const beganMs = Math.max(queuedAt.get(messageId) ?? atMs, restsSince.get(receiverId) ?? 0)
-    // One that was confirmed by the record after its turn had ended began before that rest.
-    if (beganMs <= atMs) taken.push(atMs - beganMs)
+    if (type === 'terminal.status_changed' && (to === 'idle' || to === 'completed')) restsSince.set(terminalId, atMs)
+    if (type === 'message.queued') note('queued', atMs)
+    if (type !== 'message.state_changed') continue
+    note(String(to), atMs)
+    if (to === 'typing') {
+      const idleMs = Math.max(at('queued'), restsSince.get(receiverId) ?? 0)
+      note('idle', idleMs)
+      since('idle to typing', idleMs)
+    }
+    if (to === 'typed') since('typing to typed', at('typing'))
+    if (to === 'confirmed') {
+      since('typed to confirmed', at('typed'))
+      since('idle to confirmed', at('idle'))
+    }
   }
-  return taken.toSorted((a, b) => a - b)
+  return parts.map((name) => ({ name, sortedMs: durations[name].toSorted((one, two) => one - two) }))
 }
 
 function readRecords({ layout }: PrivateWorld, ids: readonly string[]): AgentRecords {
@@ -169,12 +188,12 @@ try {
     records: readRecords(world, ids),
     alive: new Set(ids),
   })
-  const sortedMs = measureConfirms(readEvents(world.layout.dbFile))
+  const samples = measureParts(readEvents(world.layout.dbFile))
+  const [whole = { name: '', sortedMs: [] }] = samples.slice(-1)
   const lists = [verdict.lost, verdict.doubled, verdict.falseClaims, verdict.outOfOrder, verdict.misplaced]
   for (const problem of [...lists.flat(), ...verdict.toldBad].slice(0, 20)) console.error(problem)
   console.log(`faults made: ${JSON.stringify(faults)}; ${round(verdict.accepted / tookS, 1)} sends a second`)
-  const result = {
-    bench: 'delivery',
+  report('delivery', samples, {
     sent: verdict.accepted,
     confirmed: verdict.confirmed,
     lost: verdict.lost.length,
@@ -182,12 +201,12 @@ try {
     false_confirmed: verdict.falseClaims.length,
     reordered: verdict.outOfOrder.length,
     misplaced: verdict.misplaced.length,
-    p50_ms: quantile({ sortedMs }, 0.5),
-    p95_ms: quantile({ sortedMs }, 0.95),
+    p50_ms: quantile(whole, 0.5),
+    p95_ms: quantile(whole, 0.95),
     confirmed_share: round(verdict.confirmed / verdict.accepted, 5),
-  }
-  console.log(JSON.stringify(result))
-  if (lists.flat().length > 0 || result.confirmed_share < 0.995 || verdict.accepted < ledger.sends.length) {
+  })
+  const isShort = verdict.accepted < ledger.sends.length || verdict.confirmed < 0.995 * verdict.accepted
+  if (lists.flat().length > 0 || isShort) {
     process.exitCode = 1
   }
 } finally {

@@ -12,8 +12,8 @@ import type { Ladder } from './ladder.ts'
 import type { Receiver } from './receiver.ts'
 import { type DraftOwner, ownerOfDraft, sanitizeTyped } from './typed-text.ts'
 
-/** Between two looks while something is awaited. */
-const lookEveryMs = 60
+/** Between two looks while something is awaited: what is pasted shows soon, or takes its time. Units: ms. */
+const lookGapsMs = { first: 8, last: 60, growth: 2 }
 /** For our draft to be seen after the paste; and one second more per 256 KiB, for slow composers. */
 const draftLimitMs = 10_000
 /** While the program shows nothing of it (a frozen one reads it when it goes on); the queue waits as long. */
@@ -150,10 +150,10 @@ async function awaitDraft(
   const startMs = clock.monotonicMs()
   // A text that may have been taken before is not waited for as long: it is called unknown, and the queue held.
   const absentLimitMs = mayBeTaken ? limitMs : unseenLimitMs
-  for (;;) {
+  for (let gapMs = lookGapsMs.first; ; gapMs = Math.min(gapMs * lookGapsMs.growth, lookGapsMs.last)) {
     const owner = await lookForDraft(message, typed, context)
     if (owner === 'ours' || owner === 'gone' || owner === 'confirmed') return owner
-    const now = await ladder.wait(message.id, isTaken, lookEveryMs, waiting.signal)
+    const now = await ladder.wait(message.id, isTaken, gapMs, waiting.signal)
     if (now !== undefined && isTaken(now)) return 'confirmed'
     waiting.signal.throwIfAborted()
     // What is there and is not ours stays so; where nothing is yet, our text may only be late.
@@ -170,9 +170,12 @@ async function awaitProof(
 ): Promise<boolean> {
   const { receiver, ladder, clock, waiting } = context
   const endMs = clock.monotonicMs() + options.limitMs
-  while (clock.monotonicMs() < endMs) {
-    const stepMs = receiver.hasProofOfBody ? options.limitMs : lookEveryMs
-    const now = await ladder.wait(message.id, isTaken, Math.min(stepMs, options.limitMs), waiting.signal)
+  for (;;) {
+    // Rounded up: a timer may fire a moment early, and a remainder must not become a whole wait.
+    const leftMs = Math.ceil(endMs - clock.monotonicMs())
+    if (leftMs <= 0) return false
+    const stepMs = receiver.hasProofOfBody ? leftMs : Math.min(lookGapsMs.last, leftMs)
+    const now = await ladder.wait(message.id, isTaken, stepMs, waiting.signal)
     if (now !== undefined && isTaken(now)) return true
     waiting.signal.throwIfAborted()
     if (receiver.hasProofOfBody) continue
@@ -186,5 +189,4 @@ async function awaitProof(
       return true
     }
   }
-  return false
 }
