@@ -24,6 +24,7 @@ export const profilesPerStoreMax = 1_000
 export type ListedProfile = Pick<Profile, 'name' | 'description' | 'capabilities' | 'tags' | 'role' | 'provider'> & {
   /** Label of its store. */
   readonly source: string
+  /** Empty: it can not be read at all. */
   readonly file: string
   /** Why it can not be loaded; undefined: it can. */
   readonly fault: string | undefined
@@ -85,9 +86,11 @@ async function listProfiles(stores: readonly ProfileStore[], rules: ProfileRules
     const duplicatedIn = having.slice(1).map(({ label }) => label)
     const blank = { name, description: '', capabilities: [], tags: [], role: undefined, provider: undefined }
     const source = having[0]?.label ?? ''
+    let file = ''
     try {
       const found = await findProfile(having, name)
-      const { file, text } = found
+      const { text } = found
+      file = found.file
       const profile = parseProfile({ name, text, file, source: sourceOf(found) }, { ...rules, isForShow: true })
       const { description, capabilities, tags, role, provider } = profile
       const told = { name, description, capabilities, tags, role, provider }
@@ -95,7 +98,7 @@ async function listProfiles(stores: readonly ProfileStore[], rules: ProfileRules
     } catch (error) {
       // A file with a fault must not hide the others.
       if (!(error instanceof AppError)) throw error
-      listed.push({ ...blank, source, file: '', fault: error.message, duplicatedIn })
+      listed.push({ ...blank, source, file, fault: error.message, duplicatedIn })
     }
   }
   return listed

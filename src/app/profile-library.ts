@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { Waiting } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
 import { profileNamePattern } from '../domain/profile.ts'
+import { resolveTools } from '../domain/resolve-tools.ts'
 import type { ToolList } from '../domain/tools.ts'
 import { isVariableName, readEnvFile, writeEnvFile } from '../home/env-file.ts'
 import { createPrivateFile, writePrivateFile } from '../home/private-file.ts'
@@ -16,7 +17,6 @@ import { type CheckContext, checkProfile, listWarnings, type ProfileCheck } from
 import type { ProfileDownload } from './download-profile.ts'
 import { parseProfile } from './parse-profile.ts'
 import { decodeProfile, type ProfileFiles } from './profile-files.ts'
-import { resolveTools } from './resolve-tools.ts'
 
 export type InstallOptions = {
   /** Written into the profile; undefined: as it says itself. */

@@ -7,11 +7,11 @@ import { homedir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import { AppError } from '../domain/errors.ts'
 import { findUnserved, type Profile } from '../domain/profile.ts'
+import { limitServers, resolveTools } from '../domain/resolve-tools.ts'
 import type { Provider } from '../providers/provider.ts'
 import { checkExtraEnv, selectClientEnv, selectKeptEnv } from './agent-env.ts'
 import type { CreateTerminal } from './app.ts'
 import type { AppContext } from './context.ts'
-import { limitServers, resolveTools } from './resolve-tools.ts'
 
 export type ResolvedLaunch = {
   readonly profile: Profile

@@ -73,6 +73,16 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./shutdown.ts')).shutdownCommand,
   },
   {
+    name: 'profile',
+    summary: 'list, show, search, check, create and remove the profiles that agents are launched by',
+    load: async () => (await import('./profile.ts')).profileCommand,
+  },
+  {
+    name: 'install',
+    summary: 'put a profile into the store of this CAO, from a name, a file or an https address',
+    load: async () => (await import('./install.ts')).installCommand,
+  },
+  {
     name: 'server',
     summary: 'run, start, stop or look at the server (agents go on without it)',
     load: async () => (await import('./server.ts')).serverCommand,

@@ -7,7 +7,6 @@ import { isAbsolute, resolve } from 'node:path'
 import type { Client } from '../client/client.ts'
 import { AppError, type ErrorCode } from '../domain/errors.ts'
 import { makeSessionName, parseSessionName } from '../domain/ids.ts'
-import { roles, roleTools } from '../domain/profile.ts'
 import type { JobBody } from '../protocol/job.ts'
 import type { ProfileBody } from '../protocol/profile.ts'
 import type { CreateSessionParams, TerminalBody } from '../protocol/terminal.ts'
@@ -157,10 +156,8 @@ async function askBefore(client: Client, params: CreateSessionParams, { options,
 }
 
 function toolsOf(profile: ProfileBody): readonly string[] {
-  const role = profile['role']
-  const allowedTools = profile['allowedTools']
-  if (Array.isArray(allowedTools)) return allowedTools.map(String)
-  return roleTools[roles.find((known) => known === role) ?? 'developer']
+  const tools = profile['effective_tools']
+  return Array.isArray(tools) ? tools.map(String) : []
 }
 
 type Launched = {

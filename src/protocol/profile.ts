@@ -1,6 +1,7 @@
 /** Agent profiles and providers on the wire. */
 import { z } from 'zod'
-import type { McpServer, Profile } from '../domain/profile.ts'
+import type { McpServer, Profile, ProfileExtras } from '../domain/profile.ts'
+import { resolveTools } from '../domain/resolve-tools.ts'
 
 export const profileSummarySchema = z
   .object({
@@ -15,6 +16,8 @@ export const profileSummarySchema = z
     provider: z.string().nullable(),
     /** Why it can not be loaded. */
     error: z.string().nullable(),
+    /** Its path; null when it can not be read at all. */
+    file: z.string().nullable(),
   })
   .meta({ id: 'ProfileSummary' })
 export type ProfileSummaryBody = z.infer<typeof profileSummarySchema>
@@ -39,6 +42,8 @@ export type ProfileSummary = Pick<Profile, 'name' | 'source' | 'description' | '
   readonly role: string | undefined
   readonly provider: string | undefined
   readonly fault: string | undefined
+  /** Empty: it can not be read at all. */
+  readonly file: string
   readonly duplicatedIn: readonly string[]
 }
 
@@ -54,6 +59,7 @@ export function toProfileSummary(profile: ProfileSummary): ProfileSummaryBody {
     duplicated_in: [...profile.duplicatedIn],
     provider: profile.provider ?? null,
     error: profile.fault ?? null,
+    file: profile.file === '' ? null : profile.file,
   }
 }
 
@@ -70,12 +76,33 @@ export function toProfileBody(profile: Profile): ProfileBody {
     capabilities: profile.capabilities,
     tags: profile.tags,
     mcpServers: servers.length === 0 ? undefined : Object.fromEntries(servers),
+    skills: profile.skills,
+    provider_init_timeout: profile.startupLimitMs === undefined ? undefined : profile.startupLimitMs / 1_000,
+    ...toExtraFields(profile.extras),
+    effective_tools: resolveTools(profile, undefined, undefined) ?? ['*'],
     system_prompt: profile.systemPrompt,
     source: profile.source,
   }
   return {
     name: profile.name,
     ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
+  }
+}
+
+/** In the spelling of the file. */
+function toExtraFields({ container, claudeConfig, ...others }: ProfileExtras): Readonly<Record<string, unknown>> {
+  const { effort, fallbackModel } = claudeConfig ?? {}
+  return {
+    ...others,
+    ...(container === undefined ? {} : { container: { path_maps: container.pathMaps } }),
+    ...(claudeConfig === undefined
+      ? {}
+      : {
+          claudeConfig: {
+            ...(effort === undefined ? {} : { effort }),
+            ...(fallbackModel === undefined ? {} : { fallback_model: fallbackModel }),
+          },
+        }),
   }
 }
 

@@ -5,8 +5,8 @@
  * remains is a true intersection with the launcher's list: an agent can not give what it has not, whatever the child's profile
  * says. A server that the result does not reach is not wired; CAO's own tools are, since an agent must be able to report.
  */
-import type { Profile } from '../domain/profile.ts'
-import { allowsServer, allowsTool, intersectTools, type ToolList } from '../domain/tools.ts'
+import type { Profile } from './profile.ts'
+import { allowsServer, allowsTool, intersectTools, type ToolList } from './tools.ts'
 
 /** In profiles of upstream, where each has to name it; every agent of ours is given it. */
 export const ownServerName = 'cao-mcp-server'

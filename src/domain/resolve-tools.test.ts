@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { blankProfile, type Profile, roleTools } from '../domain/profile.ts'
+import { blankProfile, type Profile, roleTools } from './profile.ts'
 import { limitServers, resolveTools } from './resolve-tools.ts'
 
 const docs = { command: 'docs', args: [], env: {} }
