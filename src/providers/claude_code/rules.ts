@@ -32,6 +32,15 @@ export const claudeRules: readonly ScreenRule<ClaudeRegion | SharedRegion>[] = [
     all: [/^\s*Detected a custom API key in your environment/],
     says: 'login',
   },
+  // Whatever its words are: something that is chosen from stands where the composer would be.
+  {
+    name: 'numbered options',
+    priority: 82,
+    region: 'bottom',
+    all: [/(?:^|\n) *❯ \d\. [^\n]+(?:\n[^\n]*){0,9}$/, /(?:^|\n) *(?:❯ )?1\. /, /\n *(?:❯ )?2\. /],
+    also: [{ region: 'composer', all: [/^absent$/] }],
+    says: 'question',
+  },
   { name: 'list', priority: 80, region: 'list', all: [/./], says: 'question' },
   {
     name: 'retrying line',

@@ -242,6 +242,19 @@ it('a suggestion in an empty composer is told from a draft by the cursor', () =>
   expect([composerAt(2), composerAt(23)]).toEqual([{ kind: 'empty' }, draft('Try "fix lint errors"')])
 })
 
+it('a dialog whose last line nobody knows is still a question, with its options', () => {
+  const snapshot = loadSnapshot('80x24', 'permission')
+  const lines = snapshot.lines.map((line) => line.replace(/^ Esc to cancel.*$/, ' Something else'))
+  expect(readClaudeScreen({ ...snapshot, lines })).toMatchObject({
+    rule: 'numbered options',
+    claim: {
+      kind: 'waiting',
+      reason: 'question',
+      question: { options: expect.arrayContaining(['Yes', 'No']) as unknown },
+    },
+  })
+})
+
 it('under a draft an answer without its end is work, also where the title always looks like rest', () => {
   const read = (name: string, title: string) => readClaudeScreen({ ...loadSnapshot('80x24', name), title }).claim
   expect(read('streaming-draft', 'a shell')).toEqual(busy)
