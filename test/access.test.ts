@@ -65,6 +65,7 @@ const rights: Readonly<Record<string, Right>> = {
   'GET /terminals/:id/output/range': right('read', 'reach'),
   'POST /terminals/:id/recover': right('full', 'nobody'),
   'POST /recover': right('full', 'nobody'),
+  'POST /adopt': right('full', 'nobody'),
   'POST /terminals/:id/inbox/messages': right('full', 'reach'),
   'GET /terminals/:id/inbox/messages': right('read', 'reach'),
   'GET /messages/:id': right('read', 'own'),

@@ -80,6 +80,11 @@ export type RecoverOutcome = {
   readonly errors: readonly { readonly id: TerminalId; readonly error: string }[]
 }
 
+export type AdoptOutcome = {
+  readonly adopted: readonly TerminalId[]
+  readonly errors: readonly { readonly id: TerminalId; readonly error: string }[]
+}
+
 export type SendInput = {
   readonly body: string
   readonly senderId: string
@@ -248,6 +253,8 @@ export interface App {
   recoverTerminal(id: TerminalId, recover: RecoverTerminal, waiting: Waiting): Promise<TerminalView>
   /** Takes every lost one up again; one that fails stops no other and is named. */
   recoverAll(recover: RecoverTerminal, waiting: Waiting): Promise<RecoverOutcome>
+  /** Takes in agents whose panes live and whose rows are gone. Errors: BACKEND_GONE, BACKEND_TIMEOUT. */
+  adoptStrays(waiting: Waiting): Promise<AdoptOutcome>
   /** Queues raw input and waits for its delivery or its refusal. Errors: BLOCKED (waiting for an answer, ended), NOT_FOUND, QUEUE_FULL, TIMEOUT. */
   sendInput(id: TerminalId, input: SendInput, waiting: Waiting): Promise<Message>
   /** Errors: BAD_REQUEST for an unknown key, BLOCKED when the terminal has ended. */

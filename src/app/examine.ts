@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { deadlineSignal, type Waiting } from '../async/wait.ts'
 import type { BackendFinding } from '../backend/backend.ts'
 import { parseTerminalId } from '../domain/ids.ts'
+import { isStray } from './adopt-strays.ts'
 import type { AppContext } from './context.ts'
 
 const backendLimitMs = 15_000
@@ -41,11 +42,14 @@ async function findStrayPanes(context: AppContext, waiting: Waiting): Promise<re
     return life === undefined || life === 'deleted' || life === 'lost' || life === 'exited'
   })
   if (strays.length === 0) return [{ what: 'leftover panes', level: 'ok', detail: 'none' }]
-  return strays.map(({ terminalId, pane, sessionName, windowName }) => ({
-    what: 'leftover panes',
-    level: 'note',
-    detail: `${pane.paneId} in ${sessionName} (${windowName}) was terminal ${terminalId}, which CAO has no living record of: look at it, and end it by kill-pane if nobody needs it`,
-  }))
+  return strays.map(({ terminalId, pane, sessionName, windowName }) => {
+    const where = `${pane.paneId} in ${sessionName} (${windowName})`
+    const cure = `look at it, and end it by kill-pane -t ${pane.paneId} if nobody needs it`
+    const detail = isStray(context, terminalId)
+      ? `${where} carries the tag of terminal ${terminalId}, of which there is no row: "cao recover --adopt" takes it in again, or ${cure}`
+      : `${where} was terminal ${terminalId}, which CAO has no living record of: ${cure}`
+    return { what: 'leftover panes', level: 'note' as const, detail }
+  })
 }
 
 /** Folders of terminals that CAO does not know. */

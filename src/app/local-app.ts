@@ -6,6 +6,7 @@ import type { JobId, MessageId, QuestionId, SessionName, TerminalId } from '../d
 import type { StatusView } from '../domain/status.ts'
 import { initialStatus } from '../domain/status-reducer.ts'
 import type { Session, Terminal } from '../domain/terminal.ts'
+import { adoptStrays } from './adopt-strays.ts'
 import { selectClientEnv } from './agent-env.ts'
 import type {
   App,
@@ -180,6 +181,8 @@ export class LocalApp implements App {
     const { listeners } = this.#parts
     return relaunchAll(this.#context, { listeners, env: env ?? {}, clientEnv }, waiting)
   }
+
+  adoptStrays: App['adoptStrays'] = (waiting) => adoptStrays(this.#context, this.#parts.listeners, waiting)
 
   sendInput(id: TerminalId, input: SendInput, waiting: Waiting): ReturnType<App['sendInput']> {
     return sendInput(this.#context, id, input, waiting)

@@ -119,7 +119,12 @@ async function retry(context: AppContext, candidate: Candidate, signal: AbortSig
   }
 }
 
-async function adopt(context: AppContext, candidate: Candidate, pane: FoundTerminal): Promise<void> {
+/** Watches the agent of a row in its pane again. Errors: what keeps it from being watched; it is not watched then. */
+export async function adopt(
+  context: AppContext,
+  candidate: Pick<Candidate, 'row' | 'listeners'>,
+  pane: FoundTerminal,
+): Promise<void> {
   const { row } = candidate
   // A crash between the pane and its row left the row `planned`: the pane proves that it was opened.
   if (row.life === 'planned') stepTerminal(context, row.id, 'open', { pane: pane.pane })
@@ -129,7 +134,7 @@ async function adopt(context: AppContext, candidate: Candidate, pane: FoundTermi
 
 async function watchAgent(
   context: AppContext,
-  { row, listeners }: Candidate,
+  { row, listeners }: Pick<Candidate, 'row' | 'listeners'>,
   pane: PaneRef,
   begin: (runtime: Runtime) => Promise<void>,
 ): Promise<Runtime> {

@@ -25,6 +25,7 @@ import { type Change, TerminalWatch } from '../status/terminal-watch.ts'
 import type { CoreContext } from './core-context.ts'
 import { KeptSteps } from './kept-steps.ts'
 import { terminalDirs } from './terminal-dirs.ts'
+import { saveRecord } from './terminal-record.ts'
 
 /** Things that may wait for one keyboard. */
 const keyboardLengthMax = 200
@@ -111,6 +112,7 @@ export class Runtime implements AsyncDisposable {
   async start(isAdopted: boolean): Promise<void> {
     if (!isAdopted) this.watch.addEvidence('process', { kind: 'launched' }, 'launch')
     await this.read()
+    this.#saveRecord()
     this.#scope.spawn('inbox', (signal) => this.worker.run(signal))
     void this.pane.exited.then((exit) => this.#listeners.onExited(this, exit))
     this.#scope.spawn('doubt', (signal) => this.#doubtTurns(signal))
@@ -129,6 +131,7 @@ export class Runtime implements AsyncDisposable {
     this.watch.onBound((binding) => {
       const merged = { ...this.#context.store.terminals.find(this.row.id)?.binding, ...binding }
       this.#context.store.terminals.setBinding(this.row.id, merged)
+      this.#saveRecord()
     })
     this.watch.onChanged((change) => this.#steps.run(() => this.#onChanged(change)))
     this.watch.onSeen(() => {
@@ -140,6 +143,12 @@ export class Runtime implements AsyncDisposable {
       this.#isEnding = true
     })
     await this.watch.start()
+  }
+
+  #saveRecord(): void {
+    const { layout, store } = this.#context
+    const { id } = this.row
+    saveRecord(terminalDirs(layout, id).dir, store.terminals.find(id), this.#log)
   }
 
   get state(): StatusState {

@@ -10,6 +10,7 @@ import type { ParseArgsOptionDescriptor } from 'node:util'
 import type { Clock } from '../async/clock.ts'
 import type { Client } from '../client/client.ts'
 import type { HomeLayout } from '../protocol/home.ts'
+import type { StoreRepair } from '../protocol/store-repair.ts'
 import type { ScreenTools } from './screen-tools.ts'
 
 /** `isNumber`: its value never begins with "-". */
@@ -65,6 +66,8 @@ export type CliContext = {
   runProgram(argv: readonly string[]): Promise<number>
   /** The rules of the providers, without a server. */
   openScreenTools(): Promise<ScreenTools>
+  /** Mends the database of the home. Errors: CONFLICT while a server runs, STORE_NEWER. */
+  repairStore(): Promise<StoreRepair>
   /** A client of the running server; starts one when none runs, unless told not to. Errors: SERVER_UNREACHABLE. */
   openClient(options?: { readonly mayStart?: boolean }): Promise<Client>
 }

@@ -26,11 +26,18 @@ const programLimitMs = 10_000
 
 export const doctorCommand: Command = {
   usage: `cao doctor [--json]
+       cao doctor --repair-store
 
-  Starts the server if none runs. Exit code 0 when nothing is missing that CAO can not do without.`,
-  options: {},
+  Starts the server if none runs. Exit code 0 when nothing is missing that CAO can not do without.
+  --repair-store   mend a damaged database while no server runs: the file is put aside, the newest good copy (or an
+                   empty one) takes its place, and agents that run are taken in again`,
+  options: { 'repair-store': { type: 'boolean' } },
   async run({ options, positionals, context }) {
     takePositionals(positionals, [])
+    if (flagOption(options, 'repair-store')) {
+      const { repairStore } = await import('./repair-store.ts')
+      return repairStore(context, flagOption(options, 'json'))
+    }
     const { findings, exitCode } = await examine(context)
     if (flagOption(options, 'json')) await printJson(context, findings)
     else await printLine(context, formatFindings(findings))

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { sleep } from '../async/wait.ts'
 import { createClient } from '../client/client.ts'
 import { AppError, errorTable } from '../domain/errors.ts'
+import type { HealthBody } from '../protocol/health.ts'
 import type { ServerFile } from '../protocol/home.ts'
 import { cleanLine } from './clean-text.ts'
 import type { CliContext, Command } from './command.ts'
@@ -56,6 +57,8 @@ async function start(context: CliContext, isJson: boolean): Promise<number> {
       context,
       `the server ${isNew ? 'was started' : 'runs already'} (pid ${file.pid}, home ${layout.home})`,
     )
+  const strangers = isNew ? await findStrangers(context, file) : 0
+  if (strangers > 0) context.note(`Note: ${describeStrangers(strangers)}`)
   return 0
 }
 
@@ -76,6 +79,7 @@ async function showStatus(context: CliContext, isJson: boolean): Promise<number>
   const { file } = found
   const age = formatAge(context.clock.nowMs() - Date.parse(health.started_at ?? file.started_at))
   const { backend } = health
+  const strangers = countStrangers(health)
   await printLine(
     context,
     formatFacts([
@@ -89,10 +93,31 @@ async function showStatus(context: CliContext, isJson: boolean): Promise<number>
       ],
       ['agents', String(health.terminals ?? 0)],
       ['last recovery', formatRecovery(health.last_recovery, context.clock.nowMs())],
+      ...(strangers === 0 ? [] : [['unknown', describeStrangers(strangers)] as const]),
       ...Object.entries(backend?.details ?? {}).map(([name, value]) => [`  ${name}`, cleanLine(value)] as const),
     ]),
   )
   return 0
+}
+
+/** Agents that run and that the database does not know. */
+const describeStrangers = (count: number): string =>
+  `${count} ${count === 1 ? 'pane' : 'panes'} without a row ("cao doctor" names them, "cao recover --adopt" takes them in)`
+
+function countStrangers({ last_recovery }: HealthBody): number {
+  const strangers = last_recovery?.['strangers']
+  return Array.isArray(strangers) ? strangers.length : 0
+}
+
+/** Said when a server was started: nobody would miss what no list shows. Errors: none of a server that does not answer. */
+async function findStrangers({ clock, signal }: CliContext, { socket_path }: ServerFile): Promise<number> {
+  try {
+    const client = createClient({ socketPath: socket_path }, { clock })
+    return countStrangers(await client.health({ signal, timeoutMs: healthLimitMs }))
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return 0
+  }
 }
 
 /** How the server found its agents again when it started. */

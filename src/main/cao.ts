@@ -105,6 +105,9 @@ function createContext(signal: AbortSignal): CliContext {
       const { createProviders } = await import('./create-providers.ts')
       return new ScreenTools(createProviders(findRoot()), this.layout.rulesDir)
     },
+    async repairStore() {
+      return (await import('./repair-home.ts')).repairHome(this.layout)
+    },
     async openClient({ mayStart = true } = {}) {
       const { findServer } = await import('../cli/find-server.ts')
       const found = await findServer(this.layout, systemClock)

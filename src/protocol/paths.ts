@@ -36,6 +36,7 @@ export const paths = {
   attach: (id: string) => `/terminals/${at(id)}/attach`,
   recover: (id: string) => `/terminals/${at(id)}/recover`,
   recoverAll: () => '/recover',
+  adopt: () => '/adopt',
   inbox: (id: string) => `/terminals/${at(id)}/inbox/messages`,
   terminalQuestions: (id: string) => `/terminals/${at(id)}/questions`,
   answer: (id: string) => `/terminals/${at(id)}/answer`,

@@ -15,4 +15,11 @@ export const recoveredSchema = z
     errors: z.array(z.object({ id: z.string(), error: z.string() })),
   })
   .meta({ id: 'Recovered' })
+export const adoptedSchema = z
+  .object({
+    adopted: z.array(z.string()),
+    errors: z.array(z.object({ id: z.string(), error: z.string() })),
+  })
+  .meta({ id: 'Adopted' })
+export type AdoptedBody = z.infer<typeof adoptedSchema>
 export type RecoveredBody = z.infer<typeof recoveredSchema>

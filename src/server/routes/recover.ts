@@ -1,7 +1,7 @@
 /** Lost and exited agents come back with their conversation. Only a person may. */
 import type { z } from 'zod'
 import type { RecoverTerminal } from '../../app/app.ts'
-import { recoverBody, recoveredSchema } from '../../protocol/recover.ts'
+import { adoptedSchema, recoverBody, recoveredSchema } from '../../protocol/recover.ts'
 import { terminalSchema, toTerminalBody } from '../../protocol/terminal.ts'
 import { actionWaiting } from '../context.ts'
 import { terminalIdPart } from '../path-parts.ts'
@@ -37,6 +37,18 @@ export const recoverRoutes = [
     handle: async ({ app, params }) => {
       const { recovered, errors } = await app.recoverAll(toRecover(params), actionWaiting())
       return { recovered: [...recovered], errors: [...errors] }
+    },
+  }),
+  route({
+    at: 'POST /adopt',
+    summary: 'Takes in agents whose panes live and whose rows are gone, as after the loss of the database',
+    description:
+      'By the tag of the pane and the record in the folder of the terminal. Their messages and jobs stay lost.',
+    access: 'person',
+    answer: adoptedSchema,
+    handle: async ({ app }) => {
+      const { adopted, errors } = await app.adoptStrays(actionWaiting())
+      return { adopted: [...adopted], errors: [...errors] }
     },
   }),
 ]
