@@ -22,7 +22,16 @@ import { fileURLToPath } from 'node:url'
 import { cacheFolder, distFolder, formatSeconds, main, Refusal, root, say } from './project.mjs'
 import { withSetupLock } from './setup/lock.mjs'
 
-const programs = ['cao', 'cao-server', 'cao-mcp-server', 'scripted-agent', 'scripted-model', 'demo', 'chaos']
+const programs = [
+  'cao',
+  'cao-server',
+  'cao-mcp-server',
+  'cao-ops-mcp-server',
+  'scripted-agent',
+  'scripted-model',
+  'demo',
+  'chaos',
+]
 const migrationsFolder = join(root, 'src', 'store', 'sqlite', 'migrations')
 const stampFile = join(distFolder, '.stamp')
 const licencesFile = 'third-party-licences.txt'

@@ -59,6 +59,10 @@ test('the tools have the names and arguments that agents know', async () => {
     ['send_message', ['message'], ['receiver_id']],
     ['answer_user_prompt', ['terminal_id', 'answer'], ['question_id']],
     ['delete_terminal', ['terminal_id'], []],
+    ['find_profiles', ['query'], ['limit']],
+    ['load_skill', ['name'], []],
+    ['list_siblings', [], ['depth', 'cross_session']],
+    ['update_metadata', ['metadata'], []],
   ])
   for (const { description } of tools) expect(description?.length).toBeGreaterThan(80)
 })
@@ -160,5 +164,5 @@ test('bad arguments are answered by the protocol, not by a crash', async () => {
   const result = await client.callTool({ name: 'handoff', arguments: { agent_profile: 'x', message: 'y', timeout: 0 } })
   expect(result.isError).toBe(true)
   const { tools } = await client.listTools()
-  expect(tools).toHaveLength(5)
+  expect(tools).toHaveLength(9)
 })

@@ -4,34 +4,45 @@
  */
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { systemClock } from '../async/clock-system.ts'
 import { createClient } from '../client/client.ts'
 import { AppError } from '../domain/errors.ts'
-import { createJsonLog } from '../lib/log.ts'
 import { version } from '../lib/version.ts'
 import { loadIdentity } from '../mcp/identity.ts'
 import { createMcpServer, type McpOptions } from '../mcp/server.ts'
+import type { ToolContext } from '../mcp/tool.ts'
+import { tools } from '../mcp/tools.ts'
+import { createStderrLog, serveStdio } from './serve-stdio.ts'
 
-const log = createJsonLog(
-  (line) => process.stderr.write(`${line}\n`),
-  () => systemClock.nowMs(),
-  'warn',
-)
+const log = createStderrLog()
 
-function findAgent(): McpOptions['agent'] {
+function findAgent(): McpOptions<ToolContext>['open'] {
   try {
     const identity = loadIdentity(process.env)
     const { socketPath, capability } = identity
-    return { identity, client: createClient({ socketPath }, { capability, clock: systemClock }) }
+    const agent = { identity, client: createClient({ socketPath }, { capability, clock: systemClock }) }
+    return () => Promise.resolve(agent)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     log.write('warn', 'not started by CAO', { why: error.message })
-    return { missing: error }
+    return () => Promise.reject(error)
   }
 }
 
-const server = createMcpServer({ agent: findAgent(), clock: systemClock, log, makeUuid: randomUUID, version })
+const instructions = `You are one of several agents that CAO runs, each in a terminal of its own. With these tools you delegate work
+to new agents (handoff: wait for the answer; assign: go on, the answer comes as a message), write to running ones (send_message), answer
+one that waits for a decision (answer_user_prompt), and end those you started (delete_terminal). Messages to you are typed between your turns.`
+
+const server = createMcpServer({
+  name: 'cao-mcp-server',
+  version,
+  instructions: instructions.replaceAll('\n', ' '),
+  tools,
+  open: findAgent(),
+  clock: systemClock,
+  log,
+  makeUuid: randomUUID,
+})
 // Whoever waits for the tools of this agent learns by this file that they are there.
 const toolsFile = process.env['CAO_TOOLS_FILE']
 server.server.oninitialized = () => {
@@ -42,8 +53,4 @@ server.server.oninitialized = () => {
     log.write('warn', 'nobody is told that the tools are there', { error: String(error) })
   }
 }
-// A pipe that breaks is the agent's end, not a crash of ours.
-process.stdout.on('error', () => process.exit(0))
-process.stdin.on('end', () => process.exit(0))
-process.stdin.on('close', () => process.exit(0))
-await server.connect(new StdioServerTransport())
+await serveStdio(server)

@@ -1,35 +1,37 @@
 /**
- * The MCP server of one agent: gives the table of tools to the official SDK. Calls run in parallel; each has its own abort
- * signal; a fault becomes an answer that the agent can read, never a broken connection. Only the SDK writes to stdout.
+ * An MCP server: gives a table of tools to the official SDK. Calls run in parallel; each has its own abort signal; a fault
+ * becomes an answer that the agent can read, never a broken connection. Only the SDK writes to stdout.
  */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js'
 import type { CallToolResult, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js'
 import type { Clock } from '../async/clock.ts'
-import type { Client } from '../client/client.ts'
 import { AppError } from '../domain/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { Identity } from './identity.ts'
-import { type Progress, type Tool, type ToolContext, type ToolResult, toFailure } from './tool.ts'
-import { tools } from './tools.ts'
+import { type CallContext, type Progress, type Tool, type ToolResult, toFailure } from './tool.ts'
 
-export type McpOptions = {
-  /** Undefined: not started by CAO, for the reason given; the tools are listed and say so. */
-  readonly agent: { readonly identity: Identity; readonly client: Client } | { readonly missing: AppError }
+type CallParts = Omit<CallContext, 'client'>
+
+export type McpOptions<Context extends CallContext> = {
+  readonly name: string
+  readonly version: string
+  /** What a model is told of the whole, once. */
+  readonly instructions: string
+  readonly tools: readonly Tool<Context>[]
+  /** Whom a call speaks for, and to whom; asked for at each. Errors: AppError, which the caller of the tool is told. */
+  readonly open: () => Promise<Omit<Context, keyof CallParts>>
   readonly clock: Clock
   readonly log: Log
   readonly makeUuid: () => string
-  readonly version: string
 }
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
 
-export const serverName = 'cao-mcp-server'
-
 /** Ready to be connected to a transport; the caller closes it. */
-export function createMcpServer(options: McpOptions): McpServer {
-  const server = new McpServer({ name: serverName, version: options.version })
-  for (const tool of tools) {
+export function createMcpServer<Context extends CallContext>(options: McpOptions<Context>): McpServer {
+  const { name, version, instructions } = options
+  const server = new McpServer({ name, version }, { instructions })
+  for (const tool of options.tools) {
     server.registerTool(
       tool.name,
       { title: tool.title, description: tool.description, inputSchema: tool.input },
@@ -40,23 +42,16 @@ export function createMcpServer(options: McpOptions): McpServer {
   return server
 }
 
-async function runTool(
-  tool: Tool,
+async function runTool<Context extends CallContext>(
+  tool: Tool<Context>,
   args: Readonly<Record<string, unknown>>,
   extra: Extra,
-  options: McpOptions,
+  options: McpOptions<Context>,
 ): Promise<ToolResult> {
-  const { agent, clock, log, makeUuid } = options
-  if ('missing' in agent) return toFailure(agent.missing)
-  const context: ToolContext = {
-    ...agent,
-    clock,
-    makeUuid,
-    signal: extra.signal,
-    report: (told) => report(extra, told),
-  }
+  const { clock, log, makeUuid } = options
+  const parts: CallParts = { clock, makeUuid, signal: extra.signal, report: (told) => report(extra, told) }
   try {
-    return await tool.run(args, context)
+    return await tool.run(args, { ...(await options.open()), ...parts } as Context)
   } catch (error) {
     // The reader of an abandoned call is gone, whatever is answered.
     if (extra.signal.aborted) return toFailure(new AppError('CONFLICT', 'the call was given up'))
