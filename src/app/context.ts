@@ -6,6 +6,7 @@ import type { TerminalId } from '../domain/ids.ts'
 import type { LifeStep, Terminal } from '../domain/terminal.ts'
 import type { SkillFiles } from '../home/skill-files.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
+import type { Size } from '../screen/snapshot.ts'
 import type { Store } from '../store/store.ts'
 import type { BackendGuard } from './backend-guard.ts'
 import type { Capabilities } from './capabilities.ts'
@@ -21,6 +22,8 @@ export type LaunchDefaults = {
   readonly provider: string | undefined
   /** For an agent to become ready. Undefined: its provider's own. Units: ms. */
   readonly startupLimitMs: number | undefined
+  /** Of every pane; a person's smaller window does not change it. */
+  readonly size: Size
 }
 
 export type AppContext = CoreContext & {

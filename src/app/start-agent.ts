@@ -10,8 +10,6 @@ import { type PlannedAgent, writePlannedFiles } from './plan-agent.ts'
 import type { ResolvedLaunch } from './resolve-launch.ts'
 import { Runtime, type RuntimeListeners } from './runtime.ts'
 
-/** Size of every pane; a person's smaller window does not change it. */
-export const paneSize = { cols: 200, rows: 50 } as const
 /** For tmux to make the pane. */
 const openLimitMs = 20_000
 const destroyGraceMs = 1_000
@@ -45,7 +43,7 @@ export async function startAgent(context: AppContext, options: StartAgent, waiti
     argv: plan.argv,
     cwd: resolved.cwd,
     env: { ...resolved.clientEnv, ...resolved.extraEnv, ...plan.env, ...place.identity },
-    size: paneSize,
+    size: context.launchDefaults.size,
   }
   const outcome = await openOnLivingBackend(context, open, limit)
   if (outcome.kind === 'refused') {

@@ -107,7 +107,11 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
 
 function readLaunchDefaults(options: ServerConfig['options']): LaunchDefaults {
   const seconds = options['server.provider_init_timeout']
-  return { provider: options['agents.provider'], startupLimitMs: seconds === undefined ? undefined : seconds * 1_000 }
+  return {
+    provider: options['agents.provider'],
+    startupLimitMs: seconds === undefined ? undefined : seconds * 1_000,
+    size: options['terminal.size'],
+  }
 }
 
 /** Errors: BAD_REQUEST for certificates that can not be read. */

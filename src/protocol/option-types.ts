@@ -88,3 +88,15 @@ export const port: OptionType<number | 'none'> = {
   format: String,
   toJson: (value) => value,
 }
+
+/** Columns and rows of a terminal. */
+export const terminalSize: OptionType<{ readonly cols: number; readonly rows: number }> = {
+  words: 'columns and rows such as 200x50, from 40x10 to 500x200',
+  parse(given) {
+    const [, cols = 0, rows = 0] =
+      (typeof given === 'string' ? /^(\d{2,3})x(\d{2,3})$/.exec(given) : null)?.map(Number) ?? []
+    return cols >= 40 && cols <= 500 && rows >= 10 && rows <= 200 ? { value: { cols, rows } } : undefined
+  },
+  format: ({ cols, rows }) => `${cols}x${rows}`,
+  toJson: ({ cols, rows }) => `${cols}x${rows}`,
+}

@@ -68,7 +68,7 @@ describe('the value of an option', () => {
 test('every option can be written into the settings and is read back as the same value', () => {
   for (const name of optionNames) {
     const row = optionOf(name)
-    const samples = [row.default, '7', 'auto', 'tmux', 'warn', '/a,/b'].flatMap((given) => {
+    const samples = [row.default, '7', 'auto', 'tmux', 'warn', '80x24', '/a,/b'].flatMap((given) => {
       const parsed = given === undefined ? undefined : row.type.parse(given)
       return parsed === undefined ? [] : [parsed.value]
     })

@@ -8,7 +8,7 @@
  */
 import { AppError } from '../domain/errors.ts'
 import { nearWords } from '../lib/near-words.ts'
-import { choice, list, type OptionType, port, text, wholeNumber } from './option-types.ts'
+import { choice, list, type OptionType, port, terminalSize, text, wholeNumber } from './option-types.ts'
 import { defaultPort } from './version.ts'
 
 export type Option<T, D = T> = {
@@ -74,6 +74,13 @@ export const optionTable = {
     type: text,
     default: undefined,
     meaning: 'socket of a tmux server to be a guest on, instead of our own',
+    appliesAt: 'server start',
+  }),
+  'terminal.size': option({
+    env: 'CAO_TERMINAL_SIZE',
+    type: terminalSize,
+    default: { cols: 200, rows: 50 },
+    meaning: 'columns and rows of every agent’s terminal; the smaller window of a person does not change it',
     appliesAt: 'server start',
   }),
   'terminal.recover': option({
