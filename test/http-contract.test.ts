@@ -576,6 +576,8 @@ describe('profiles and providers', () => {
       role: 'developer',
       duplicated_in: [],
       provider: null,
+      error: null,
+      file: text,
     })
     expect((await ask('GET', '/agents/profiles/developer')).body).toMatchObject({
       name: 'developer',
