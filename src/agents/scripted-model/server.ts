@@ -10,7 +10,7 @@ import type { JsonObject } from '../rules/rules.ts'
 import { chatWire } from './chat-wire.ts'
 import type { ModelRequest } from './conversation.ts'
 import { messagesWire } from './messages-wire.ts'
-import { type Act, planAnswer } from './plan-answer.ts'
+import { type Act, type Answer, planAnswer } from './plan-answer.ts'
 import { responsesWire } from './responses-wire.ts'
 import { type Frames, isObject, usage, type Wire } from './wire.ts'
 
@@ -20,6 +20,16 @@ export type ScriptedModelOptions = {
   readonly port: number
   /** Called for each model request before it is answered. */
   readonly onRequest?: (request: ModelRequest) => void
+  /** Called when the last byte of an answer was handed to the system, with what was said in it. A dropped or hanging one never ends. */
+  readonly onAnswered?: (request: ModelRequest, answer: Answered) => void
+}
+
+export type Answered = {
+  readonly httpStatus: number
+  /** All text blocks. */
+  readonly text: string
+  /** Names of the tools that it calls. */
+  readonly calls: readonly string[]
 }
 
 /** Owns: the listening socket and every connection. */
@@ -71,9 +81,16 @@ async function serve(request: IncomingMessage, response: ServerResponse, serving
   const asked = wire.read(body)
   serving.onRequest?.(asked)
   const answer = planAnswer(asked)
+  response.once('finish', () => serving.onAnswered?.(asked, describeAnswer(answer)))
   if (answer.kind === 'error') return sendJson(response, answer.httpStatus, wire.errorBody(answer.httpStatus))
   if (!asked.isStreaming) return sendJson(response, 200, wire.whole(asked, answer.acts))
   await stream(response, answer.acts, wire.open(asked), serving)
+}
+
+function describeAnswer(answer: Answer): Answered {
+  if (answer.kind === 'error') return { httpStatus: answer.httpStatus, text: '', calls: [] }
+  const text = answer.acts.flatMap((act) => (act.kind === 'text' ? [act.text] : [])).join('')
+  return { httpStatus: 200, text, calls: answer.acts.flatMap((act) => (act.kind === 'call' ? [act.tool] : [])) }
 }
 
 /** The JSON of a body; undefined when it is none or too large. */
