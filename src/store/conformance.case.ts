@@ -588,6 +588,8 @@ export function describeStore(name: string, storeCase: StoreCase): void {
           { type: 'backend.ready', backend: 'tmux', instanceId: 'f00d', seq: 2, atMs: 11 },
         ])
         expect(store.events.listAfter(3, 10)).toEqual([])
+        // An absent field stays a field, so that a reader who comes back is told the same.
+        expect(Object.keys(store.events.listAfter(0, 1)[0] ?? {})).toEqual([...Object.keys(created), 'seq', 'atMs'])
         expect([store.events.firstSeq(), store.events.lastSeq()]).toEqual([1, 3])
       })
 

@@ -4,8 +4,15 @@ import type { EventRows } from '../store.ts'
 import { readInteger, readJson } from './columns.ts'
 import { columnInteger, type Database, type Row } from './database.ts'
 
+/** What is absent is kept as null, so that an event that is read again has all the fields that it was told with. */
+const toText = (body: DomainEventBody): string => JSON.stringify(body, (_name, value: unknown) => value ?? null)
+const fromText = (row: Row): DomainEventBody => {
+  const fields = Object.entries(readJson<Record<string, unknown>>(row, 'body'))
+  return Object.fromEntries(fields.map(([name, value]) => [name, value ?? undefined])) as DomainEventBody
+}
+
 const toEvent = (row: Row): DomainEvent => ({
-  ...readJson<DomainEventBody>(row, 'body'),
+  ...fromText(row),
   seq: readInteger(row, 'seq'),
   atMs: readInteger(row, 'at_ms'),
 })
@@ -19,7 +26,7 @@ export function createEventRows(database: Database): EventRows {
         database.run('INSERT INTO events (seq, at_ms, body) VALUES (:seq, :atMs, :body)', {
           seq,
           atMs,
-          body: JSON.stringify(body),
+          body: toText(body),
         })
         return { ...body, seq, atMs }
       }),
