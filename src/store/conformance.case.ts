@@ -82,7 +82,7 @@ const newQuestion = (id: QuestionId, terminal: TerminalId) => ({
 const created: DomainEventBody = { type: 'session.created', sessionName }
 const jobCreated = {
   type: 'job.created',
-  jobId: trustId('job-0123456789abcdef'),
+  jobId: 'job-0123456789abcdef' as JobId,
   kind: 'assign',
   profileName: 'developer',
 } as const satisfies Partial<DomainEventBody>
