@@ -19,10 +19,9 @@ const cao = (...args: readonly string[]) => world.run('cao', args)
 const json = async (...args: readonly string[]) => JSON.parse((await cao(...args, '--json')).out) as unknown
 
 test('a profile is made, checked, found, shown and removed', async () => {
-  const made = await cao(
-    ...['profile', 'create', 'tester', '--description', 'Runs tests: all of them', '--role', 'reviewer'],
-    ...['--tools', 'fs_read, execute_bash', '--tags', 'qa', '--prompt', 'You run tests.'],
-  )
+  const names = ['--description', 'Runs tests: all of them', '--role', 'reviewer', '--tags', 'qa']
+  const rest = ['--tools', 'fs_read, execute_bash', '--prompt', 'You run tests.']
+  const made = await cao('profile', 'create', 'tester', ...names, ...rest)
   const file = join(store, 'tester.md')
   expect(made).toEqual({
     code: 0,

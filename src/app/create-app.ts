@@ -84,19 +84,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     if (options.isRecoveryAutomatic)
       scope.spawn('recovery of lost agents', (signal) => takeUpLost(context, listeners, signal))
   }
-  stack.use(
-    backend.onLost((lost) =>
-      scope.spawn('loss of the backend', async () => {
-        await noteBackendLost(context, jobs, lost)
-        takeUp()
-      }),
-    ),
-  )
-  stack.use(
-    backend.onAnswering((isAnswering) => {
-      for (const runtime of context.runtimes.values()) runtime.watch.noteAnswering(isAnswering)
-    }),
-  )
+  stack.use(followBackend(context, jobs, takeUp))
   stack.defer(() => closeRuntimes(context))
 
   const outbox = new Outbox(context)
@@ -138,6 +126,26 @@ function createListeners(context: AppContext, jobs: Jobs): RuntimeListeners {
       context.scope.spawn(`exit of ${id}`, () => noteExit(context, runtime, exit, endJobs))
     },
   }
+}
+
+/** Owns: dispose ends it. */
+function followBackend(context: AppContext, jobs: Jobs, takeUp: () => void): Disposable {
+  const { backend, runtimes, scope } = context
+  using stack = new DisposableStack()
+  stack.use(
+    backend.onLost((lost) =>
+      scope.spawn('loss of the backend', async () => {
+        await noteBackendLost(context, jobs, lost)
+        takeUp()
+      }),
+    ),
+  )
+  stack.use(
+    backend.onAnswering((isAnswering) => {
+      for (const runtime of runtimes.values()) runtime.watch.noteAnswering(isAnswering)
+    }),
+  )
+  return stack.move()
 }
 
 /** One event for the whole death, then all its terminals are lost at the same moment, with the reason. */

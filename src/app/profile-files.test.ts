@@ -279,7 +279,7 @@ Say \${MODEL}, not $MODEL.
       model: 'opus',
       startupLimitMs: 90_000,
       mcpServers: {
-        docs: { command: '\${HOME_OF_TOOLS}/docs', args: ['--key', 'a: b # "c"'], env: { KEY: 'a: b # "c"' } },
+        docs: { command: '${HOME_OF_TOOLS}/docs', args: ['--key', 'a: b # "c"'], env: { KEY: 'a: b # "c"' } },
       },
       systemPrompt: 'Say opus, not $MODEL.',
       unresolvedVariables: ['HOME_OF_TOOLS'],
@@ -289,10 +289,10 @@ Say \${MODEL}, not $MODEL.
   test('are only named to somebody who looks at the profile', async () => {
     await write('p', text)
     expect(await open(rules).inspect('p')).toMatchObject({
-      model: '\${MODEL}',
+      model: '${MODEL}',
       startupLimitMs: 90_000,
-      mcpServers: { docs: { args: ['--key', '\${KEY}'] } },
-      systemPrompt: 'Say \${MODEL}, not $MODEL.',
+      mcpServers: { docs: { args: ['--key', '${KEY}'] } },
+      systemPrompt: 'Say ${MODEL}, not $MODEL.',
     })
   })
 })

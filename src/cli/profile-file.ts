@@ -1,4 +1,5 @@
 /** A profile as a file that a person names on the command line. */
+import { basename, resolve } from 'node:path'
 import { AppError } from '../domain/errors.ts'
 import { profileNamePattern } from '../domain/profile.ts'
 import { readPrivateFile } from '../home/private-file.ts'
@@ -14,7 +15,6 @@ export async function readProfileFile(
   text: string,
   context: CliContext,
 ): Promise<{ readonly name: string; readonly content: string }> {
-  const { basename, resolve } = process.getBuiltinModule('node:path')
   const path = resolve(text.startsWith('/') ? '/' : context.cwd, text)
   const name = basename(path).replace(/\.md$/, '')
   if (!path.endsWith('.md') || !profileNamePattern.test(name)) {

@@ -100,7 +100,7 @@ async function show({ options, positionals, context }: Call): Promise<number> {
   else {
     const { system_prompt: prompt, ...fields } = profile
     const lines = Object.entries(fields).map(([field, value]) => `${field}: ${formatValue(value)}`)
-    await printLine(context, `${cleanText(lines.join('\n'))}\n\n${cleanText(String(prompt ?? ''))}`)
+    await printLine(context, `${cleanText(lines.join('\n'))}\n\n${cleanText(typeof prompt === 'string' ? prompt : '')}`)
   }
   return 0
 }

@@ -42,7 +42,8 @@ type Json = Readonly<Record<string, unknown>>
 
 export function createProfileStores(places: ProfilePlaces): ProfileStores {
   const { upstreamHome } = places
-  const upstreamSettings = () => (upstreamHome === undefined ? {} : readForeign(join(upstreamHome, 'settings.json')))
+  const upstreamSettings = async () =>
+    upstreamHome === undefined ? {} : readForeign(join(upstreamHome, 'settings.json'))
   return {
     async stores() {
       const ours = [{ dir: places.agentStoreDir, label: 'local', isNested: false, isBuiltIn: false }]
