@@ -62,6 +62,8 @@ export type CliContext = {
   readStdin(): Promise<string>
   /** Asks the person and returns the line; only where stdin is a terminal. */
   ask(question: string): Promise<string>
+  /** As `ask`, without showing what is typed. */
+  askSecret(question: string): Promise<string>
   /** Runs a program on our terminal, our environment without `TMUX`, and returns its exit code. */
   runProgram(argv: readonly string[]): Promise<number>
   /** The rules of the providers, without a server. */

@@ -83,6 +83,21 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./install.ts')).installCommand,
   },
   {
+    name: 'skills',
+    summary: 'list, show, add and remove the instructions that agents can load',
+    load: async () => (await import('./skills.ts')).skillsCommand,
+  },
+  {
+    name: 'env',
+    summary: 'keep variables, such as keys, for profiles and agents',
+    load: async () => (await import('./env.ts')).envCommand,
+  },
+  {
+    name: 'config',
+    summary: 'show and set the options of this home',
+    load: async () => (await import('./config.ts')).configCommand,
+  },
+  {
     name: 'server',
     summary: 'run, start, stop or look at the server (agents go on without it)',
     load: async () => (await import('./server.ts')).serverCommand,

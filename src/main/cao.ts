@@ -58,6 +58,24 @@ async function ask(question: string): Promise<string> {
   }
 }
 
+/** The line is not echoed: the terminal is read key by key, and its other half goes nowhere. Aborts with `signal`. */
+async function askSecret(question: string, signal: AbortSignal): Promise<string> {
+  const [{ createInterface }, { Writable }] = await Promise.all([
+    import('node:readline/promises'),
+    import('node:stream'),
+  ])
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true })
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
+  process.stderr.write(question)
+  try {
+    return await lines.question('', { signal })
+  } finally {
+    lines.close()
+    process.stderr.write('\n')
+  }
+}
+
 type Starting = Pick<CliContext, 'layout' | 'programs' | 'signal'> & { readonly mayStart: boolean }
 
 /** Errors: SERVER_UNREACHABLE. */
@@ -99,6 +117,7 @@ function createContext(signal: AbortSignal): CliContext {
     note: (line) => void process.stderr.write(`${line}\n`),
     readStdin: async () => (await import('../cli/read-stdin.ts')).readAll(process.stdin),
     ask,
+    askSecret: (question) => askSecret(question, signal),
     runProgram: async (argv) => (await import('./run-program.ts')).runProgram(argv),
     async openScreenTools() {
       const { ScreenTools } = await import('../rules/screen-tools.ts')
