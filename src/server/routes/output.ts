@@ -12,6 +12,7 @@ export const outputRoutes = [
       '`last` is the exact answer by the records of the agent where it keeps some; `source` says where it was read.',
     isUpstream: true,
     access: 'reach',
+    errors: ['CONFLICT'],
     path: { id: terminalIdPart },
     params: outputQuery,
     answer: outputSchema,
