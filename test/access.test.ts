@@ -76,6 +76,10 @@ const rights: Readonly<Record<string, Right>> = {
   'GET /questions': right('read', 'nobody'),
   'GET /terminals/:id/questions': right('read', 'reach'),
   'POST /terminals/:id/answer': right('full', 'command'),
+  'GET /worktrees': right('read', 'all'),
+  'DELETE /worktrees/:id': right('full', 'own'),
+  'GET /worktrees/setup': right('read', 'nobody'),
+  'PUT /worktrees/setup': right('full', 'nobody'),
   'GET /events': right('read', 'nobody'),
   'GET /events/history': right('read', 'nobody'),
 }
@@ -244,6 +248,7 @@ const forged: Readonly<Record<string, readonly ((other: TerminalBody) => unknown
   ],
   'GET /jobs/:id': [() => undefined],
   'POST /jobs/:id/cancel': [() => ({})],
+  'DELETE /worktrees/:id': [() => ({})],
 }
 
 describe('an agent that acts as another', () => {

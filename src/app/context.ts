@@ -1,5 +1,6 @@
 /** What every use case is given. Built once in `create-app.ts`; nothing here is global. */
 import type { Scope } from '../async/scope.ts'
+import type { SerialQueue } from '../async/serial-queue.ts'
 import type { TerminalBackend } from '../backend/backend.ts'
 import { AppError } from '../domain/errors.ts'
 import type { TerminalId } from '../domain/ids.ts'
@@ -44,6 +45,8 @@ export type AppContext = CoreContext & {
   readonly runtimes: Map<TerminalId, Runtime>
   /** Former lives whose processes are still being ended: a new life of the same terminal begins after that. Never rejects. */
   readonly endings: Map<TerminalId, Promise<void>>
+  /** Worktrees go one after the other: two that each hold the other's commits must not both count as merged. */
+  readonly worktreeEnds: SerialQueue
 }
 
 /** Errors: NOT_FOUND for an unknown or deleted terminal. */

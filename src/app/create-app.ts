@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../async/clock.ts'
 import { Scope } from '../async/scope.ts'
+import { SerialQueue } from '../async/serial-queue.ts'
 import { deadlineSignal } from '../async/wait.ts'
 import type { BackendLost } from '../backend/backend.ts'
 import type { RandomHex, TerminalId } from '../domain/ids.ts'
@@ -44,6 +45,7 @@ export type AppOptions = Pick<
 }
 
 const recoveryLimitMs = 60_000
+const worktreeEndsMax = 1_000
 
 export type RunningApp = AsyncDisposable & { readonly app: LocalApp; readonly capabilities: Capabilities }
 
@@ -65,6 +67,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     capabilities: new Capabilities(),
     runtimes: new Map(),
     endings: new Map(),
+    worktreeEnds: new SerialQueue('the ends of worktrees', worktreeEndsMax),
   }
 
   const deleter = new Deleter(context, (terminal) => {

@@ -45,16 +45,18 @@ export function hasOwner({ store }: Pick<AppContext, 'store'>, { terminalId }: W
   return life !== undefined && life !== 'deleting' && life !== 'deleted'
 }
 
-/** Removes it if nothing is lost by that, else keeps it and says why. Errors: none; what goes wrong is why it was kept. */
+/** Removes it if nothing is lost by that, else keeps it and says why. Errors: of the store only; what else goes wrong is why it was kept. */
 export async function releaseWorktree(context: AppContext, id: TerminalId): Promise<Released> {
-  const row = context.store.worktrees.find(id)
-  if (row === undefined) return 'removed'
-  using limit = deadlineSignal(context.clock, releaseLimitMs, `the worktree of ${id} to be removed`)
-  try {
-    return await release(context, row, gitOf(context, limit.signal))
-  } catch (error) {
-    return keep(context, row, { detail: error instanceof Error ? error.message : String(error), work: undefined })
-  }
+  return context.worktreeEnds.run(async () => {
+    const row = context.store.worktrees.find(id)
+    if (row === undefined) return 'removed'
+    using limit = deadlineSignal(context.clock, releaseLimitMs, `the worktree of ${id} to be removed`)
+    try {
+      return await release(context, row, gitOf(context, limit.signal))
+    } catch (error) {
+      return keep(context, row, { detail: error instanceof Error ? error.message : String(error), work: undefined })
+    }
+  })
 }
 
 async function release(context: AppContext, row: Worktree, git: GitContext): Promise<Released> {
@@ -152,12 +154,8 @@ function tellCaller(context: AppContext, row: Worktree, detail: string): void {
   }
 }
 
-/** Removes it with whatever is in it; the answer is where its branch stood, by which git can still find the commits. Errors: as git's. */
-export async function discardWorktree(
-  context: AppContext,
-  row: Worktree,
-  git: GitContext,
-): Promise<string | undefined> {
+/** Removes it with whatever is in it. Errors: the signal's reason. */
+export async function discardWorktree(context: AppContext, row: Worktree, git: GitContext): Promise<void> {
   assertOurs(context, row)
   const content = await inspectWorktree(git, placeOf(row))
   const removed = await forceRemove(git, placeOf(row))
@@ -174,7 +172,6 @@ export async function discardWorktree(
           branchCommit: undefined,
         }
   await forget(context, row, facts, git)
-  return facts.branchCommit
 }
 
 /** The undo of a launch. Nobody has worked in one that is only planned; any other is released as at a deletion. Errors: none. */

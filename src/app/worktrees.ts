@@ -53,8 +53,7 @@ export async function removeWorktree(
     if (await isLocked(git, placeOf(row))) {
       throw refuse(`somebody locked it; "git worktree unlock ${row.path}" lets it go`)
     }
-    await discardWorktree(context, row, git)
-    return
+    return context.worktreeEnds.run(() => discardWorktree(context, row, git))
   }
   if ((await releaseWorktree(context, id)) === 'removed') return
   const kept = context.store.worktrees.find(id)

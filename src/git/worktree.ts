@@ -76,14 +76,12 @@ async function countAhead(
   { tips, except }: Tips,
 ): Promise<GitResult> {
   if (tips.length === 0) return { kind: 'done', out: '0' }
-  // What is already in any other place of the repository is not lost with this one.
-  const others = [...except.map((name) => `--exclude=${escapeGlob(name)}`), '--branches', '--remotes', '--tags']
+  // What is already in any other place of the repository is not lost with this one. A branch's name holds no pattern
+  // (git-check-ref-format).
+  const others = [...except.map((name) => `--exclude=${name}`), '--branches', '--remotes', '--tags']
   const args = ['rev-list', '--count', ...tips, '--not', baseCommit, ...others]
   return runGit(git, gitDir, inRepository(gitDir, ...args))
 }
-
-/** `--exclude` takes a pattern, and a branch of an agent's own may be called anything git allows. */
-const escapeGlob = (name: string): string => name.replaceAll(/[\\*?[\]]/g, String.raw`\$&`)
 
 /** Removes a directory that git itself finds clean. */
 export function removeClean(git: GitContext, { gitDir, path }: WorktreePlace): Promise<GitResult> {
