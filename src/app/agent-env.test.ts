@@ -3,7 +3,7 @@ import { checkExtraEnv, selectClientEnv, selectKeptEnv, valueBytesMax } from './
 
 test('variables that a person keeps reach agents, but for those by which CAO knows them', () => {
   const kept = { DEPLOY_TOKEN: 's', PATH: '/opt/bin', CLAUDE_CODE_OAUTH_TOKEN: 't' }
-  expect(selectKeptEnv({ ...kept, CAO_TERMINAL_ID: '1a2b3c4d', TMUX: 'x', CODEX_HOME: 'y' })).toEqual(kept)
+  expect(selectKeptEnv({ ...kept, CAO_TERMINAL_ID: '1a2b3c4d', TMUX: 'x', CODEX_SANDBOX: 'y' })).toEqual(kept)
 })
 
 describe('selectClientEnv', () => {
@@ -17,11 +17,13 @@ describe('selectClientEnv', () => {
       CLAUDE_CODE_OAUTH_TOKEN: 't',
       CLAUDE_CODE_EFFORT_LEVEL: 'high',
       CLAUDE_CODE_USE_BEDROCK: '1',
+      CODEX_HOME: '/home/dev/codex-work',
     }
     const dropped = {
       CLAUDECODE: '1',
       CLAUDE_CODE_SESSION_ID: 's',
       CLAUDE_CODE_MESSAGING_TOKEN: 'm',
+      CODEX_THREAD_ID: 't',
       TMUX: '/tmp/x',
       CAO_TERMINAL_ID: '1a2b3c4d',
       GITHUB_TOKEN: 'secret',

@@ -3,7 +3,7 @@
  * and no sign of a surrounding agent or tmux reaches it. Pure.
  */
 import { AppError } from '../domain/errors.ts'
-import { claudeNames, isReservedVariable } from '../domain/variable-names.ts'
+import { claudeNames, codexNames, isReservedVariable } from '../domain/variable-names.ts'
 
 const names = new Set([
   'HOME',
@@ -57,7 +57,7 @@ const prefixes = [
 export const valueBytesMax = 2_048
 
 const isAllowed = (name: string): boolean =>
-  names.has(name) || claudeNames.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
+  names.has(name) || claudeNames.has(name) || codexNames.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
 
 /** The client's environment after the allow-list. */
 export function selectClientEnv(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {

@@ -1,6 +1,7 @@
 /** Every provider of this version, in the order in which a default is chosen. A new CLI is one line here. */
 import { join } from 'node:path'
 import { createClaudeProvider } from '../providers/claude_code/claude-provider.ts'
+import { createCodexProvider } from '../providers/codex/codex-provider.ts'
 import { createOpencodeProvider } from '../providers/opencode_cli/opencode-provider.ts'
 import type { Provider } from '../providers/provider.ts'
 import { createScriptedProvider } from '../providers/scripted/scripted-provider.ts'
@@ -8,6 +9,7 @@ import { createScriptedProvider } from '../providers/scripted/scripted-provider.
 export function createProviders(root: string): readonly Provider[] {
   return [
     createClaudeProvider({ ownProgram: undefined }),
+    createCodexProvider({ ownProgram: undefined }),
     createOpencodeProvider({ ownProgram: undefined }),
     createScriptedProvider({ agentArgv: [process.execPath, join(root, 'dist', 'scripted-agent.mjs')] }),
   ]

@@ -168,8 +168,16 @@ export type HookEvent = {
   readonly atMs: number
 }
 
+/** What a turn took, as far as its program tells. */
+export type TurnCost = {
+  /** Units: ms. */
+  readonly durationMs: number | undefined
+  readonly inputTokens: number | undefined
+  readonly outputTokens: number | undefined
+}
+
 export type AnswerOutcome =
-  | { readonly kind: 'exact'; readonly text: string; readonly source: EvidenceSource }
+  | { readonly kind: 'exact'; readonly text: string; readonly source: EvidenceSource; readonly cost?: TurnCost }
   | { readonly kind: 'none'; readonly why: string }
 
 export type SignalContext = {
