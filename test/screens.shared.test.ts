@@ -30,6 +30,16 @@ const foldersOf: Readonly<Record<string, string>> = {
 const exceptions: Readonly<
   Record<string, Readonly<Record<string, { readonly status: string; readonly why: string }>>>
 > = {
+  codex: {
+    'busy-queued': {
+      status: 'idle',
+      why: 'a prompt that comes into a turn is answered at once: the answer and "Worked for 3s" stand there, the title rests',
+    },
+    'error-429-early': {
+      status: 'idle',
+      why: 'it does not try again after a 429: "exceeded retry limit" stands there, the title rests',
+    },
+  },
   claude_code: {
     'error-429': {
       status: 'processing',
