@@ -54,7 +54,12 @@ const chosenFields: readonly string[] = ['role', 'provider', 'provider_init_time
 export function parseProfile(input: ProfileText, rules: ProfileRules): Profile {
   const { header, headerLine, body } = splitFrontMatter(input)
   const lineCounter = new LineCounter()
-  const document = parseDocument(markVariables(header), { lineCounter, prettyErrors: false, uniqueKeys: true })
+  const document = parseDocument(markVariables(header), {
+    lineCounter,
+    prettyErrors: false,
+    uniqueKeys: true,
+    logLevel: 'error',
+  })
   const lineOf = (offset: number | undefined) =>
     offset === undefined ? headerLine : headerLine + lineCounter.linePos(offset).line - 1
   const fault = document.errors[0]
@@ -130,7 +135,7 @@ function readFields(
     extras: readExtras(reader),
     source: input.source,
     unknownFields: reader.names.filter(
-      (field) => !(field in extraFields) && !commonFields.some((one) => one === field),
+      (field) => !Object.hasOwn(extraFields, field) && !commonFields.some((one) => one === field),
     ),
   }
 }

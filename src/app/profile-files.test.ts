@@ -1,9 +1,11 @@
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { AppError } from '../domain/errors.ts'
 import type { ProfileRules } from '../domain/profile.ts'
+import { parseProfile } from './parse-profile.ts'
 import { createProfileFiles, profileBytesMax } from './profile-files.ts'
 
 const builtInDir = join(import.meta.dirname, '..', '..', 'profiles')
@@ -97,6 +99,7 @@ resources: ["file://README.md"]
 useLegacyMcpJson: false
 hooks:
 colour: red
+toString: 1
 ---
   The prompt.
 
@@ -138,7 +141,7 @@ More of it.
         resources: ['file://README.md'],
         useLegacyMcpJson: false,
       },
-      unknownFields: ['colour'],
+      unknownFields: ['colour', 'toString'],
       unresolvedVariables: [],
       systemPrompt: 'The prompt.\n\n---\nMore of it.',
       source: join(store, 'full.md'),
@@ -260,6 +263,52 @@ describe('refusing', () => {
       ['reviewer', undefined],
     ])
   })
+})
+
+test('the front matter ends at the first fence, with or without a line after it', async () => {
+  await write('p', '---\ndescription: "a: b"\n---')
+  expect(await open().load('p')).toMatchObject({ description: 'a: b', systemPrompt: '' })
+  await write('p', '---\nrole: reviewer\n---\nOne\n---\nrole: supervisor\n---\n')
+  expect(await open().load('p')).toMatchObject({ role: 'reviewer', systemPrompt: 'One\n---\nrole: supervisor\n---' })
+  await write('p', '\n---\nrole: reviewer\n---\n')
+  expect((await refusal('p')).message).toContain('it must begin with a line "---"')
+})
+
+test('any text is a profile or is refused by its file, and nothing else happens', () => {
+  const rules = { roles: {}, variables: { A: 'x' } }
+  const line = fc.oneof(
+    fc.constantFrom(
+      '---',
+      'name: p',
+      'role: [',
+      'tags: {a: 1}',
+      'mcpServers: {a: {url: 3}}',
+      'hooks: &a',
+      'x: *a',
+      '${A}: ${A}',
+    ),
+    fc.constantFrom(
+      '? [a]: b',
+      'toString: 1',
+      '__proto__: {role: x}',
+      'allowedTools: null',
+      '!!js/function x',
+      'a: 1e999',
+    ),
+    fc.string(),
+  )
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 8 }), fc.boolean(), (lines, isFenced) => {
+      const text = isFenced ? `---\n${lines.join('\n')}\n---\nBody` : lines.join('\n')
+      try {
+        expect(parseProfile({ name: 'p', text, file: 'p.md', source: '' }, rules).name).toBe('p')
+      } catch (error) {
+        expect(error).toBeInstanceOf(AppError)
+        expect((error as AppError).code).toBe('PROFILE_INVALID')
+      }
+    }),
+    { numRuns: 1_000 },
+  )
 })
 
 describe('variables', () => {

@@ -16,6 +16,8 @@ export type ServerConfig = {
   readonly isAuthOff: boolean
   /** HOME, for the folders that other programs have there. */
   readonly userHome: string
+  /** Read, never written. */
+  readonly upstreamHome: string
   readonly skillStoreDirs: readonly string[]
   readonly tempDir: string
   readonly runtimeDir: string | undefined
@@ -35,7 +37,7 @@ export async function readServerConfig(
 ): Promise<ServerConfig> {
   const userHome = env['HOME'] ?? homedir()
   const layout = layoutOf(resolveHome(env, userHome))
-  const upstream = layoutOf(upstreamHome(userHome))
+  const upstream = layoutOf(upstreamHome(env, userHome))
   const settings = await readSettings(layout.settingsFile)
   const sources = { flags: { 'server.host': flags.host, 'server.port': flags.port }, env, settings }
   const options = readOptions(sources)
@@ -49,6 +51,7 @@ export async function readServerConfig(
     isPortChosen: findOption('server.port', sources).source !== 'default',
     isAuthOff: flags.noAuth === true,
     userHome,
+    upstreamHome: upstream.home,
     skillStoreDirs: [layout.skillsDir, upstream.skillsDir, ...options['skills.extra_dirs']],
     tempDir: tmpdir(),
     runtimeDir: env['XDG_RUNTIME_DIR'],

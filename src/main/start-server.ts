@@ -18,7 +18,7 @@ import { createProfileStores, type ProfilePlaces } from '../home/profile-stores.
 import { createSkillFiles } from '../home/skill-files.ts'
 import { createJsonLog, type Log, type LogLevel } from '../lib/log.ts'
 import { version } from '../lib/version.ts'
-import { type HomeLayout, type ServerFile, upstreamHome } from '../protocol/home.ts'
+import type { HomeLayout, ServerFile } from '../protocol/home.ts'
 import { protocolVersion } from '../protocol/version.ts'
 import { ProviderRegistry } from '../providers/registry.ts'
 import { applyRuleFiles } from '../rules/rule-files.ts'
@@ -125,11 +125,11 @@ async function openDownload({ options }: ServerConfig): Promise<ProfileDownload>
   return createProfileDownload({ clock: systemClock, allowedHosts, ca })
 }
 
-function profilePlaces({ layout, options, userHome }: ServerConfig, root: string): ProfilePlaces {
+function profilePlaces({ layout, options, userHome, upstreamHome }: ServerConfig, root: string): ProfilePlaces {
   const { agentStoreDir, settingsFile, envFile } = layout
   const extraDirs = options['agents.extra_dirs']
   const builtInDir = join(root, 'profiles')
-  return { agentStoreDir, settingsFile, envFile, extraDirs, builtInDir, userHome, upstreamHome: upstreamHome(userHome) }
+  return { agentStoreDir, settingsFile, envFile, extraDirs, builtInDir, userHome, upstreamHome }
 }
 
 function makeDirectories({ layout }: ServerConfig): void {

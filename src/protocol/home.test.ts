@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { layoutOf, parseServerFile, resolveHome } from './home.ts'
+import { layoutOf, parseServerFile, resolveHome, upstreamHome } from './home.ts'
 
 test('everything of a CAO lies below its home', () => {
   const { home, ...paths } = layoutOf('/h')
@@ -15,6 +15,14 @@ test('CAO_HOME wins over CAO_HOME_DIR, and an empty variable counts as unset', (
     resolveHome({}, '/u'),
     resolveHome({ CAO_HOME: '~/c' }, '/u'),
   ]).toEqual(['/a', '/b', '/u/.cao', '/u/c'])
+})
+
+test("upstream's home is where its own variable says, whatever ours is", () => {
+  expect([
+    upstreamHome({ CAO_HOME: '/a', CAO_HOME_DIR: '/b' }, '/u'),
+    upstreamHome({ CAO_HOME: '/a', CAO_HOME_DIR: '~/b' }, '/u'),
+    upstreamHome({ CAO_HOME: '/a', CAO_HOME_DIR: '' }, '/u'),
+  ]).toEqual(['/b', '/u/b', '/u/.aws/cli-agent-orchestrator'])
 })
 
 test('a server file that is half written is no server file', () => {

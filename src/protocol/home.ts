@@ -68,14 +68,23 @@ export function layoutOf(home: string): HomeLayout {
 
 /** CAO_HOME, else upstream's CAO_HOME_DIR, else `~/.cao`; always absolute. Empty counts as unset. */
 export function resolveHome(env: Readonly<Record<string, string | undefined>>, userHome: string): string {
-  const named = [env['CAO_HOME'], env['CAO_HOME_DIR']].find((value) => value !== undefined && value !== '')
-  if (named === undefined) return join(userHome, '.cao')
+  return findDir([env['CAO_HOME'], env['CAO_HOME_DIR']], userHome) ?? join(userHome, '.cao')
+}
+
+/**
+ * Upstream's home, by its own variable or where it is without one: its profiles, skills and variables are read and never written. It has
+ * the names of `layoutOf`.
+ */
+export function upstreamHome(env: Readonly<Record<string, string | undefined>>, userHome: string): string {
+  return findDir([env['CAO_HOME_DIR']], userHome) ?? join(userHome, '.aws', 'cli-agent-orchestrator')
+}
+
+function findDir(candidates: readonly (string | undefined)[], userHome: string): string | undefined {
+  const named = candidates.find((value) => value !== undefined && value !== '')
+  if (named === undefined) return undefined
   if (named === '~' || named.startsWith('~/')) return join(userHome, named.slice(1))
   return isAbsolute(named) ? named : resolve(named)
 }
-
-/** Upstream's home, whose profiles, skills and variables are read and never written; it has the names of `layoutOf`. */
-export const upstreamHome = (userHome: string): string => join(userHome, '.aws', 'cli-agent-orchestrator')
 
 /** What the running server says about itself in `HomeLayout.serverFile`. */
 export type ServerFile = {
