@@ -66,6 +66,7 @@ const rights: Readonly<Record<string, Right>> = {
   'POST /terminals/:id/recover': right('full', 'nobody'),
   'POST /recover': right('full', 'nobody'),
   'POST /adopt': right('full', 'nobody'),
+  'POST /purge': right('full', 'nobody'),
   'POST /terminals/:id/inbox/messages': right('full', 'reach'),
   'GET /terminals/:id/inbox/messages': right('read', 'reach'),
   'GET /messages/:id': right('read', 'own'),

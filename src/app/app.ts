@@ -21,6 +21,7 @@ import type { Worktree, WorktreeWork } from '../domain/worktree.ts'
 import type { Skill } from '../home/read-skill.ts'
 import type { ListedSkill } from '../home/skill-files.ts'
 import type { Snapshot } from '../screen/snapshot.ts'
+import type { RetentionOutcome } from '../store/store.ts'
 import type { ProfileCheck } from './check-profile.ts'
 import type { ListedProfile } from './profile-files.ts'
 import type { InstalledProfile, InstallOptions } from './profile-library.ts'
@@ -83,6 +84,11 @@ export type RecoverOutcome = {
 export type AdoptOutcome = {
   readonly adopted: readonly TerminalId[]
   readonly errors: readonly { readonly id: TerminalId; readonly error: string }[]
+}
+
+export type PurgeOutcome = RetentionOutcome & {
+  /** Exited and lost ones whose records were ended. */
+  readonly ended: readonly TerminalId[]
 }
 
 export type SendInput = {
@@ -255,6 +261,11 @@ export interface App {
   recoverAll(recover: RecoverTerminal, waiting: Waiting): Promise<RecoverOutcome>
   /** Takes in agents whose panes live and whose rows are gone. Errors: BACKEND_GONE, BACKEND_TIMEOUT. */
   adoptStrays(waiting: Waiting): Promise<AdoptOutcome>
+  /** Forgets what ended longer ago; `olderThanMs` undefined: as long as the server keeps it by itself. */
+  purge(
+    what: { readonly olderThanMs: number | undefined; readonly isDryRun: boolean },
+    waiting: Waiting,
+  ): Promise<PurgeOutcome>
   /** Queues raw input and waits for its delivery or its refusal. Errors: BLOCKED (waiting for an answer, ended), NOT_FOUND, QUEUE_FULL, TIMEOUT. */
   sendInput(id: TerminalId, input: SendInput, waiting: Waiting): Promise<Message>
   /** Errors: BAD_REQUEST for an unknown key, BLOCKED when the terminal has ended. */

@@ -17,6 +17,7 @@ import type { AppContext, Shims } from './context.ts'
 import type { ProfileDownload } from './download-profile.ts'
 import { Deleter, noteExit, noteLost } from './end-terminal.ts'
 import { EventStream } from './event-stream.ts'
+import { keepHouse } from './housekeeping.ts'
 import { Jobs } from './jobs.ts'
 import { LocalApp } from './local-app.ts'
 import { queueMessage, tellSender } from './mailbox.ts'
@@ -41,6 +42,8 @@ export type AppOptions = Pick<
   readonly shims: Shims
   /** Lost agents are taken up again without being asked: at the start, and after the backend's death. */
   readonly isRecoveryAutomatic: boolean
+  /** What ended longer ago is forgotten. Units: ms. */
+  readonly retentionMs: number
   readonly downloadProfile: ProfileDownload
 }
 
@@ -105,10 +108,12 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   scope.spawn('outbox', (signal) => outbox.follow(signal))
   scope.spawn('worktrees', (signal) => sweepWorktrees(context, signal))
   takeUp()
+  scope.spawn('housekeeping', (signal) => keepHouse(context, { deleter, olderThanMs: options.retentionMs }, signal))
   scope.spawn('digest of the absence', (signal) => tellWhatHappened(context, signal))
   const app = new LocalApp(context, {
     jobs,
     deleter,
+    retentionMs: options.retentionMs,
     library: new ProfileLibrary({ ...context, download: options.downloadProfile }),
     listeners,
     startedAtMs: clock.nowMs(),

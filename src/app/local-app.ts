@@ -27,6 +27,7 @@ import { type AppContext, requireTerminal } from './context.ts'
 import type { Deleter } from './end-terminal.ts'
 import { examine } from './examine.ts'
 import { explain } from './explain.ts'
+import { purge } from './housekeeping.ts'
 import type { Jobs } from './jobs.ts'
 import { listMessages, queueMessage, requireMessage } from './mailbox.ts'
 import { queueOnce } from './outbox.ts'
@@ -44,6 +45,7 @@ import { listWorktrees, removeWorktree, showSetup, trustSetup } from './worktree
 export type LocalAppParts = {
   readonly jobs: Jobs
   readonly deleter: Deleter
+  readonly retentionMs: number
   readonly library: ProfileLibrary
   readonly listeners: RuntimeListeners
   readonly startedAtMs: number
@@ -182,6 +184,10 @@ export class LocalApp implements App {
     return relaunchAll(this.#context, { listeners, env: env ?? {}, clientEnv }, waiting)
   }
 
+  purge: App['purge'] = ({ olderThanMs, isDryRun }, waiting) => {
+    const { deleter, retentionMs } = this.#parts
+    return purge(this.#context, deleter, { olderThanMs: olderThanMs ?? retentionMs, isDryRun }, waiting)
+  }
   adoptStrays: App['adoptStrays'] = (waiting) => adoptStrays(this.#context, this.#parts.listeners, waiting)
 
   sendInput(id: TerminalId, input: SendInput, waiting: Waiting): ReturnType<App['sendInput']> {

@@ -113,6 +113,16 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./token.ts')).tokenCommand,
   },
   {
+    name: 'logs',
+    summary: "print the server's log or all that an agent has printed, and with --follow what comes",
+    load: async () => (await import('./logs.ts')).logsCommand,
+  },
+  {
+    name: 'purge',
+    summary: 'forget what ended long ago',
+    load: async () => (await import('./purge.ts')).purgeCommand,
+  },
+  {
     name: 'doctor',
     summary: 'check what CAO needs, and say what to do about what is missing',
     load: async () => (await import('./doctor.ts')).doctorCommand,

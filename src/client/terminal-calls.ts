@@ -3,6 +3,7 @@ import type { CaptureBody, ExplainBody } from '../protocol/explain.ts'
 import type { SentBody } from '../protocol/message.ts'
 import type { OutputBody, OutputRangeBody } from '../protocol/output.ts'
 import { paths } from '../protocol/paths.ts'
+import type { PurgedBody, PurgeParams } from '../protocol/purge.ts'
 import type { AdoptedBody, RecoveredBody, RecoverParams } from '../protocol/recover.ts'
 import type { DeletedBody, SessionBody, SessionDetailBody } from '../protocol/session.ts'
 import type {
@@ -39,6 +40,7 @@ export function terminalCalls({ get, patch, post, slowDelete, slowGet, slowPost 
     deleteTerminal: (id: string, how?: CallOptions) => slowDelete<EndedBody>(paths.terminal(id), {}, how),
     recoverTerminal: (id: string, params: RecoverParams, how?: CallOptions) =>
       slowPost<TerminalBody>(paths.recover(id), { body: params }, how),
+    purge: (params: PurgeParams, how?: CallOptions) => slowPost<PurgedBody>(paths.purge(), { body: params }, how),
     adopt: (how?: CallOptions) => slowPost<AdoptedBody>(paths.adopt(), {}, how),
     recoverAll: (params: RecoverParams, how?: CallOptions) =>
       slowPost<RecoveredBody>(paths.recoverAll(), { body: params }, how),

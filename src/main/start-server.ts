@@ -4,7 +4,7 @@
  * leaves every agent alone.
  */
 import { randomBytes } from 'node:crypto'
-import { appendFileSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { LaunchDefaults } from '../app/context.ts'
@@ -31,6 +31,7 @@ import { chooseSocketPath } from '../tmux/socket-path.ts'
 import { createBackend } from './create-backend.ts'
 import { createProviders } from './create-providers.ts'
 import { lockHome } from './home-lock.ts'
+import { createLogFile } from './log-file.ts'
 import { findRoot } from './root.ts'
 import type { ServerConfig } from './server-config.ts'
 import { settlePort } from './settle-port.ts'
@@ -40,6 +41,9 @@ export type RunningServer = AsyncDisposable & { readonly file: ServerFile }
 
 /** Of the file of certificates. Units: bytes. */
 const caBytesMax = 1_024 * 1_024
+
+/** And as much again in the one before it. Units: bytes. */
+const serverLogBytesMax = 16 * 1024 * 1024
 
 const randomHex = (digits: number): string =>
   randomBytes(Math.ceil(digits / 2))
@@ -80,6 +84,7 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
       random: randomHex,
       shims,
       isRecoveryAutomatic: options['terminal.recover'] === 'auto',
+      retentionMs: options['retention.days'] * 24 * 3_600_000,
     }),
   )
   const closing = new AbortController()
@@ -176,11 +181,7 @@ function chooseServerSocket(config: ServerConfig): string {
 }
 
 function openLog(path: string, least: LogLevel): Log {
-  return createJsonLog(
-    (line) => appendFileSync(path, `${line}\n`, { mode: 0o600 }),
-    () => systemClock.nowMs(),
-    least,
-  )
+  return createJsonLog(createLogFile(path, serverLogBytesMax), () => systemClock.nowMs(), least)
 }
 
 async function writeServerFile(

@@ -126,6 +126,13 @@ export const optionTable = {
     meaning: 'more folders of skills, asked after the stores and before the built-in ones, with commas',
     appliesAt: 'server start',
   }),
+  'retention.days': option({
+    env: 'CAO_RETENTION_DAYS',
+    type: wholeNumber(1, 3_650),
+    default: 30,
+    meaning: 'how long what has ended (agents that exited or were lost, their messages, jobs and events) is remembered',
+    appliesAt: 'server start',
+  }),
   'logging.level': option({
     env: 'CAO_LOG_LEVEL',
     type: choice('trace', 'debug', 'info', 'warn', 'error'),

@@ -37,6 +37,7 @@ export const paths = {
   recover: (id: string) => `/terminals/${at(id)}/recover`,
   recoverAll: () => '/recover',
   adopt: () => '/adopt',
+  purge: () => '/purge',
   inbox: (id: string) => `/terminals/${at(id)}/inbox/messages`,
   terminalQuestions: (id: string) => `/terminals/${at(id)}/questions`,
   answer: (id: string) => `/terminals/${at(id)}/answer`,

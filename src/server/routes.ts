@@ -8,6 +8,7 @@ import { jobRoutes } from './routes/jobs.ts'
 import { openApiRoutes } from './routes/openapi.ts'
 import { outputRoutes } from './routes/output.ts'
 import { profileRoutes } from './routes/profiles.ts'
+import { purgeRoutes } from './routes/purge.ts'
 import { questionRoutes } from './routes/questions.ts'
 import { recoverRoutes } from './routes/recover.ts'
 import { runStepRoutes } from './routes/run-step.ts'
@@ -29,6 +30,7 @@ export const routes: readonly Route[] = [
   ...terminalInputRoutes,
   ...outputRoutes,
   ...recoverRoutes,
+  ...purgeRoutes,
   ...inboxRoutes,
   ...runStepRoutes,
   ...jobRoutes,

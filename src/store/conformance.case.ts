@@ -761,9 +761,12 @@ export function describeStore(name: string, storeCase: StoreCase): void {
           store.questions.close(questionId(id.slice(0, 1)), 500, undefined)
         }
         endTerminal(store, a, 600)
-        expect(store.purge(400)).toEqual({ terminals: 0, messages: 0, events: 0 })
-        expect(store.purge(600)).toEqual({ terminals: 0, messages: 1, events: 0 })
-        expect(store.purge(601)).toEqual({ terminals: 1, messages: 0, events: 0 })
+        expect(store.purge(400)).toMatchObject({ terminals: 0, messages: 0, events: 0 })
+        const counts = { terminals: 0, messages: 1, jobs: 0, questions: 0, events: 0 }
+        expect(store.purge(600, { isDryRun: true })).toEqual(counts)
+        expect(store.purge(600, { isDryRun: true })).toEqual(counts)
+        expect(store.purge(600)).toMatchObject({ terminals: 0, messages: 1, events: 0 })
+        expect(store.purge(601)).toMatchObject({ terminals: 1, messages: 0, events: 0 })
         expect([store.terminals.find(a), store.jobs.find(jobId('a')), store.questions.find(questionId('a'))]).toEqual([
           undefined,
           undefined,
@@ -781,7 +784,7 @@ export function describeStore(name: string, storeCase: StoreCase): void {
         store.jobs.setWorker(id, b)
         endTerminal(store, a, 600)
         endTerminal(store, b, 600)
-        expect(store.purge(10_000)).toEqual({ terminals: 0, messages: 0, events: 0 })
+        expect(store.purge(10_000)).toMatchObject({ terminals: 0, messages: 0, events: 0 })
         expect(store.jobs.find(id)?.workerId).toBe(b)
       })
 

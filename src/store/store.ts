@@ -148,7 +148,14 @@ export interface EventRows {
   trim(keep: number): number
 }
 
-export type RetentionOutcome = { readonly terminals: number; readonly messages: number; readonly events: number }
+/** How many rows of each kind. */
+export type RetentionOutcome = {
+  readonly terminals: number
+  readonly messages: number
+  readonly jobs: number
+  readonly questions: number
+  readonly events: number
+}
 
 export interface Store extends Disposable {
   /**
@@ -178,8 +185,8 @@ export interface Store extends Disposable {
    */
   backUp(when: { readonly nowMs: number; readonly everyMs: number }): Promise<string | undefined>
   /** Deletes rows of ended things older than `beforeMs`; never those of terminals that are not deleted. Events go from the
-   * old end only, so that the log has no holes. */
-  purge(beforeMs: number): RetentionOutcome
+   * old end only, so that the log has no holes. In a dry run nothing is deleted. */
+  purge(beforeMs: number, options?: { readonly isDryRun: boolean }): RetentionOutcome
 }
 
 export type { Life }

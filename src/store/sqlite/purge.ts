@@ -3,7 +3,7 @@
  * dropped from the old end only, whatever they tell of: the log has no holes, and a reader sees where it begins.
  */
 import { openDeliveryStates } from '../../domain/delivery.ts'
-import type { Store } from '../store.ts'
+import type { RetentionOutcome, Store } from '../store.ts'
 import type { Database } from './database.ts'
 
 const deletedTerminals = `SELECT id FROM terminals WHERE life = 'deleted'`
@@ -30,12 +30,29 @@ DELETE FROM events WHERE seq < (
   SELECT ifnull(min(seq), (SELECT last_seq + 1 FROM event_counter)) FROM events WHERE at_ms >= :beforeMs)`
 
 export function createPurge(database: Database): Store['purge'] {
-  return (beforeMs) =>
-    database.atomically(() => {
-      const messages = database.run(messagesSql, { beforeMs, openStates: JSON.stringify(openDeliveryStates) })
-      database.run(jobsSql, { beforeMs })
-      database.run(questionsSql, { beforeMs })
-      const terminals = database.run(terminalsSql, { beforeMs })
-      return { terminals, messages, events: database.run(eventsSql, { beforeMs }) }
-    })
+  const drop = (beforeMs: number): RetentionOutcome => {
+    const messages = database.run(messagesSql, { beforeMs, openStates: JSON.stringify(openDeliveryStates) })
+    const jobs = database.run(jobsSql, { beforeMs })
+    const questions = database.run(questionsSql, { beforeMs })
+    const terminals = database.run(terminalsSql, { beforeMs })
+    return { terminals, messages, jobs, questions, events: database.run(eventsSql, { beforeMs }) }
+  }
+  return (beforeMs, { isDryRun } = { isDryRun: false }) => {
+    if (!isDryRun) return database.atomically(() => drop(beforeMs))
+    const undo = new Undo()
+    try {
+      return database.transaction(() => {
+        undo.outcome = drop(beforeMs)
+        throw undo
+      })
+    } catch (error) {
+      if (error !== undo || undo.outcome === undefined) throw error
+      return undo.outcome
+    }
+  }
+}
+
+/** Thrown to roll a dry run back. */
+class Undo extends Error {
+  outcome: RetentionOutcome | undefined
 }
