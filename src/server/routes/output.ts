@@ -13,6 +13,7 @@ export const outputRoutes = [
     isUpstream: true,
     access: 'reach',
     errors: ['CONFLICT'],
+    errors: ['CONFLICT'],
     path: { id: terminalIdPart },
     params: outputQuery,
     answer: outputSchema,

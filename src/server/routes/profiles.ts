@@ -88,7 +88,7 @@ export const profileRoutes = [
       'Hosts are those of a list, redirects are not followed, and nothing is written that could not be launched. One of the same name is replaced only with `force`.',
     isUpstream: true,
     access: 'person',
-    errors: ['PROFILE_UNKNOWN', 'PROFILE_INVALID', 'PROVIDER_UNKNOWN', 'NAME_TAKEN', 'STORAGE_FULL'],
+    errors: ['BAD_REQUEST', 'PROFILE_UNKNOWN', 'PROFILE_INVALID', 'PROVIDER_UNKNOWN', 'NAME_TAKEN'],
     params: installParams,
     answer: installedSchema,
     handle: async ({ app, params, services, c }) => {
@@ -101,7 +101,7 @@ export const profileRoutes = [
     summary: 'Keeps a profile that is given as its text',
     access: 'person',
     status: 201,
-    errors: ['PROFILE_INVALID', 'PROVIDER_UNKNOWN', 'NAME_TAKEN', 'STORAGE_FULL'],
+    errors: ['PROFILE_INVALID', 'PROVIDER_UNKNOWN', 'NAME_TAKEN'],
     params: saveParams,
     answer: installedSchema,
     handle: async ({ app, params }) => {

@@ -17,7 +17,7 @@ export const skillRoutes = [
     summary: 'The text of one skill',
     isUpstream: true,
     access: 'any',
-    errors: ['NOT_FOUND', 'TOO_LARGE'],
+    errors: ['BAD_REQUEST', 'NOT_FOUND', 'TOO_LARGE'],
     path: { name: namePart },
     answer: skillSchema,
     handle: async ({ app, path }) => toSkillBody(await app.loadSkill(path.name)),

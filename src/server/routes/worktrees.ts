@@ -52,6 +52,7 @@ export const worktreeRoutes = [
     at: 'GET /worktrees/setup',
     summary: 'The command that a project names for its worktrees, and whether it is allowed',
     access: 'person',
+    errors: ['BAD_REQUEST'],
     params: setupQuery,
     answer: setupSchema,
     handle: async ({ app, c, services, params: { directory } }) =>
@@ -63,7 +64,7 @@ export const worktreeRoutes = [
     description:
       '`digest` is that of the file; one that has changed is refused, and a later change needs a new permission.',
     access: 'person',
-    errors: ['NOT_FOUND', 'CONFLICT'],
+    errors: ['BAD_REQUEST', 'NOT_FOUND', 'CONFLICT'],
     params: trustSetupBody,
     answer: setupSchema,
     handle: async ({ app, params: { directory, digest } }) =>
