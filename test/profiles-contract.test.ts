@@ -11,7 +11,7 @@ import { HttpsServer } from '../src/app/https-server.case.ts'
 import { commonFields } from '../src/app/parse-profile.ts'
 import { extraFields } from '../src/domain/profile.ts'
 import type { TerminalBody } from '../src/protocol/terminal.ts'
-import { type Ask, RealServer } from './real-server.case.ts'
+import { type Answer, type Ask, RealServer } from './real-server.case.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 90_000 })
 
@@ -293,6 +293,38 @@ describe('installing', () => {
     expect((await ask('DELETE', '/agents/profiles/far', { headers })).status).toBe(403)
     expect((await ask('POST', '/agents/profiles/validate', { headers, body: { content } })).status).toBe(200)
     expect(await readdir(store)).toEqual(before)
+  })
+})
+
+describe('the provider of a launch', () => {
+  const ways: readonly [string, (body: Readonly<Record<string, string>>) => Promise<Answer>][] = [
+    ['POST /sessions', (body) => ask('POST', '/sessions', { body })],
+    [
+      'POST /sessions/{name}/terminals',
+      async (body) => {
+        const { session_name } = await launched('developer')
+        return ask('POST', `/sessions/${session_name}/terminals`, { body })
+      },
+    ],
+    ['POST /jobs', (body) => ask('POST', '/jobs', { body: { ...body, kind: 'assign', message: 'reply 1' } })],
+    [
+      'POST /terminals/run-step',
+      ({ agent_profile: agent = '', ...body }) =>
+        ask('POST', '/terminals/run-step', { body: { ...body, agent, prompt: 'reply 1' } }),
+    ],
+  ]
+
+  test.each(ways)('is that of the call, else that of the profile: %s', async (_path, create) => {
+    await write('theirs', 'provider: nobody')
+    await write('ours', 'provider: scripted')
+    const place = { working_directory: project }
+    const refused = { status: 400, body: { code: 'PROVIDER_UNKNOWN' } }
+    expect(await create({ ...place, agent_profile: 'theirs' })).toMatchObject(refused)
+    expect(await create({ ...place, agent_profile: 'ours', provider: 'nobody' })).toMatchObject(refused)
+    for (const body of [{ agent_profile: 'theirs', provider: 'scripted' }, { agent_profile: 'ours' }]) {
+      const answer = await create({ ...place, ...body })
+      expect([answer.status < 300, answer.text]).toEqual([true, text])
+    }
   })
 })
 
