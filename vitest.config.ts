@@ -4,10 +4,11 @@ import { configDefaults, defineConfig } from 'vitest/config'
 const suites: Record<string, { include: string[]; exclude: string[] }> = {
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    exclude: ['**/*.shared.test.ts', 'test/conformance/**', 'test/package/**'],
+    exclude: ['**/*.shared.test.ts', 'test/conformance/**', 'test/package/**', 'test/browser/**'],
   },
   shared: { include: ['src/**/*.shared.test.ts', 'test/**/*.shared.test.ts'], exclude: [] },
   package: { include: ['test/package/**/*.test.ts'], exclude: [] },
+  browser: { include: ['test/browser/**/*.test.ts'], exclude: [] },
   conformance: { include: ['test/conformance/**/*.test.ts'], exclude: [] },
 }
 

@@ -31,11 +31,14 @@ export class RealServer implements AsyncDisposable {
     this.config = config
   }
 
-  static async start(env: Readonly<Record<string, string>> = {}): Promise<RealServer> {
+  static async start(
+    env: Readonly<Record<string, string>> = {},
+    flags: { readonly noAuth?: boolean } = {},
+  ): Promise<RealServer> {
     const home = await mkdtemp(join(tmpdir(), 'cao-it-'))
     const path = process.env['PATH'] ?? ''
     const own = { HOME: home, CAO_HOME: join(home, 'cao'), PATH: path, LANG: 'C.UTF-8', SHELL: '/bin/sh' }
-    const real = new RealServer(home, await readServerConfig({ ...own, ...env }, { port: '0' }))
+    const real = new RealServer(home, await readServerConfig({ ...own, ...env }, { port: '0', ...flags }))
     await real.open()
     return real
   }

@@ -50,7 +50,7 @@ export function isNewEnough(versionLine) {
 }
 
 /** apt-get as root, or through sudo where that asks for no password. */
-async function findApt() {
+export async function findApt() {
   const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const limitMs = 5 * 60_000
   if (!isOnPath('apt-get')) return undefined
