@@ -360,6 +360,18 @@ describe('launching', () => {
     expect(greedy.allowed_tools).toEqual(['fs_*', '@cao-mcp-server'])
     expect(greedy.limits_not_enforced).toEqual(['MCP server docs: left out, the allowed tools do not name @docs'])
     expect((await tools('greedy', '&allowed_tools=*')).allowed_tools).toEqual(['fs_*', '@cao-mcp-server'])
+    const elsewhere = await launch('greedy', '&allowed_tools=*', { headers })
+    expect((elsewhere.body as TerminalBody).allowed_tools).toEqual(['fs_*', '@cao-mcp-server'])
+    const job = {
+      kind: 'assign',
+      agent_profile: 'greedy',
+      provider: 'scripted',
+      message: 'reply 1',
+      allowed_tools: ['*'],
+    }
+    const assigned = (await ask('POST', '/jobs', { headers, body: job })).body as { terminal_id: string }
+    const worker = (await ask('GET', `/terminals/${assigned.terminal_id}`)).body as TerminalBody
+    expect(worker.allowed_tools).toEqual(['fs_*', '@cao-mcp-server'])
     const narrow = await tools('narrow')
     expect(narrow.allowed_tools).toEqual(['fs_read'])
     const grandchild = await ask(
