@@ -1,14 +1,15 @@
 /** Bodies of forgetting what ended long ago. */
 import { z } from 'zod'
+import { flagField, numberField } from './fields.ts'
 
 /** Ten years. Units: s. */
 const olderThanMaxS = 10 * 366 * 24 * 3600
 
 export const purgeBody = z.object({
   /** What ended longer ago than this is forgotten; the server's `retention.days` when it is not said. */
-  older_than_s: z.coerce.number().int().min(0).max(olderThanMaxS).optional(),
+  older_than_s: numberField(z.number().int().min(0).max(olderThanMaxS)).optional(),
   /** Nothing is changed; the answer says what would be. */
-  dry_run: z.stringbool().or(z.boolean()).optional(),
+  dry_run: flagField.optional(),
 })
 export type PurgeParams = { readonly older_than_s?: number; readonly dry_run?: boolean }
 

@@ -13,7 +13,6 @@ export const outputRoutes = [
     isUpstream: true,
     access: 'reach',
     errors: ['CONFLICT'],
-    errors: ['CONFLICT'],
     path: { id: terminalIdPart },
     params: outputQuery,
     answer: outputSchema,
