@@ -3,6 +3,7 @@
  * The options themselves are the table in `protocol/options.ts`.
  */
 import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { AppError } from '../domain/errors.ts'
 import { readSettings } from '../home/settings-file.ts'
 import { type HomeLayout, layoutOf, resolveHome, upstreamHome } from '../protocol/home.ts'
@@ -40,7 +41,14 @@ export async function readServerConfig(
   const upstream = layoutOf(upstreamHome(env, userHome))
   const settings = await readSettings(layout.settingsFile)
   const sources = { flags: { 'server.host': flags.host, 'server.port': flags.port }, env, settings }
-  const options = readOptions(sources)
+  const expand = (dirs: readonly string[]) =>
+    dirs.map((dir) => (dir.startsWith('~/') ? join(userHome, dir.slice(2)) : dir))
+  const given = readOptions(sources)
+  const options: OptionValues = {
+    ...given,
+    'agents.extra_dirs': expand(given['agents.extra_dirs']),
+    'skills.extra_dirs': expand(given['skills.extra_dirs']),
+  }
   const host = options['server.host']
   if (!loopback.has(host)) {
     throw new AppError('BAD_REQUEST', `CAO listens on this machine only: ${host} is no loopback address; use 127.0.0.1`)
@@ -52,10 +60,26 @@ export async function readServerConfig(
     isAuthOff: flags.noAuth === true,
     userHome,
     upstreamHome: upstream.home,
-    skillStoreDirs: [layout.skillsDir, upstream.skillsDir, ...options['skills.extra_dirs']],
+    skillStoreDirs: [
+      layout.skillsDir,
+      upstream.skillsDir,
+      ...options['skills.extra_dirs'],
+      ...expand(await upstreamSkillDirs(upstream.settingsFile)),
+    ],
     tempDir: tmpdir(),
     runtimeDir: env['XDG_RUNTIME_DIR'],
     env: Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)),
     unknownSettings: unknownSettings(settings),
+  }
+}
+
+/** What is odd in it is passed over: the file is not ours to complain about. */
+async function upstreamSkillDirs(settingsFile: string): Promise<readonly string[]> {
+  try {
+    const { value } = findOption('skills.extra_dirs', { env: {}, settings: await readSettings(settingsFile) })
+    return value as readonly string[]
+  } catch (error) {
+    if (error instanceof AppError) return []
+    throw error
   }
 }

@@ -2,6 +2,8 @@
  * The kinds of values that an option can have. Each reads a text (flag, environment, `cao config set`) and the JSON that
  * settings.json holds, and says in words what it takes. Pure.
  */
+import { formatQuietHours, parseQuietHours, type QuietHours } from '../domain/notice-kind.ts'
+
 export type OptionType<T> = {
   /** Stands after "takes": `a port, 0 to 65535`. */
   readonly words: string
@@ -32,6 +34,16 @@ export const list: OptionType<readonly string[]> = {
   },
   format: (value) => value.join(','),
   toJson: (value) => [...value],
+}
+
+/** `~/` stands for the person's home. */
+export const folders: OptionType<readonly string[]> = {
+  ...list,
+  words: 'folders from "/" or "~/" on, with commas between them',
+  parse(given) {
+    const parsed = list.parse(given)
+    return parsed?.value.every((path) => /^~?\//.test(path)) === true ? parsed : undefined
+  },
 }
 
 const flagWords: Readonly<Record<string, boolean>> = {
@@ -87,6 +99,51 @@ export const port: OptionType<number | 'none'> = {
   parse: (given) => (given === 'none' ? { value: given } : portNumber.parse(given)),
   format: String,
   toJson: (value) => value,
+}
+
+/** A program and its arguments: a JSON list of words, so that nothing has to guess where one ends. */
+export const argv: OptionType<readonly string[]> = {
+  words: 'a JSON list of words such as ["notify-send","CAO"]',
+  parse(given) {
+    const words = typeof given === 'string' ? parseJson(given) : given
+    const isGood = Array.isArray(words) && words.length > 0 && words.every((word) => typeof word === 'string')
+    return isGood && words[0] !== '' && !words.some((word) => word.includes('\0')) ? { value: words } : undefined
+  },
+  format: (value) => JSON.stringify(value),
+  toJson: (value) => [...value],
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Some of these words, with commas in a text, an array in JSON. */
+export function someOf<const Word extends string>(...words: readonly Word[]): OptionType<readonly Word[]> {
+  const isWord = (part: string): part is Word => words.some((word) => word === part)
+  return {
+    words: `some of ${words.join(', ')}, with commas between them`,
+    parse(given) {
+      const parts = list.parse(given)?.value
+      return parts?.every(isWord) === true ? { value: parts } : undefined
+    },
+    format: (value) => value.join(','),
+    toJson: (value) => [...value],
+  }
+}
+
+/** Local time, over midnight where the second is the earlier one. */
+export const quietHours: OptionType<QuietHours> = {
+  words: 'two times of day such as 22:00-07:30',
+  parse(given) {
+    const value = typeof given === 'string' ? parseQuietHours(given) : undefined
+    return value === undefined ? undefined : { value }
+  },
+  format: formatQuietHours,
+  toJson: formatQuietHours,
 }
 
 /** Columns and rows of a terminal. */

@@ -7,8 +7,9 @@
  * Names that upstream's settings have mean the same here. Pure; `home/settings-file.ts` knows the file.
  */
 import { AppError } from '../domain/errors.ts'
+import { noticeKinds, noticeKindsDefault } from '../domain/notice-kind.ts'
 import { nearWords } from '../lib/near-words.ts'
-import { choice, list, type OptionType, port, terminalSize, text, wholeNumber } from './option-types.ts'
+import { argv, choice, folders, list, port, quietHours, someOf, terminalSize, text, type OptionType, wholeNumber } from './option-types.ts'
 import { defaultPort } from './version.ts'
 
 export type Option<T, D = T> = {
@@ -99,7 +100,7 @@ export const optionTable = {
   }),
   'agents.extra_dirs': option({
     env: 'CAO_AGENT_DIRS',
-    type: list,
+    type: folders,
     default: [],
     meaning: 'more folders of profiles, asked after the stores and before the built-in ones, with commas',
     appliesAt: 'server start',
@@ -121,7 +122,7 @@ export const optionTable = {
   }),
   'skills.extra_dirs': option({
     env: 'CAO_SKILL_DIRS',
-    type: list,
+    type: folders,
     default: [],
     meaning: 'more folders of skills, asked after the stores and before the built-in ones, with commas',
     appliesAt: 'server start',
@@ -131,6 +132,49 @@ export const optionTable = {
     type: wholeNumber(1, 3_650),
     default: 30,
     meaning: 'how long what has ended (agents that exited or were lost, their messages, jobs and events) is remembered',
+    appliesAt: 'server start',
+  }),
+  'notify.command': option({
+    env: 'CAO_NOTIFY_COMMAND',
+    type: argv,
+    default: undefined,
+    meaning: 'program and arguments, as a JSON list, that is run to tell you of what happens ([how](docs/notify.md))',
+    appliesAt: 'server start',
+  }),
+  'notify.url': option({
+    env: 'CAO_NOTIFY_URL',
+    type: text,
+    default: undefined,
+    meaning: 'https URL (http on this machine) that the same is posted to',
+    appliesAt: 'server start',
+    isSecret: true,
+  }),
+  'notify.secret_file': option({
+    env: 'CAO_NOTIFY_SECRET_FILE',
+    type: text,
+    default: undefined,
+    meaning: 'private file with the secret for it, sent as `Authorization: Bearer`',
+    appliesAt: 'server start',
+  }),
+  'notify.kinds': option({
+    env: 'CAO_NOTIFY_KINDS',
+    type: someOf(...noticeKinds),
+    default: noticeKindsDefault,
+    meaning: 'what you are told of: `question`, `stuck`, `ended`, `lost`, `finished`, `worktree`, with commas',
+    appliesAt: 'server start',
+  }),
+  'notify.quiet': option({
+    env: 'CAO_NOTIFY_QUIET',
+    type: quietHours,
+    default: undefined,
+    meaning: 'hours without a word, such as `22:00-07:30`; what was due is told after them at once',
+    appliesAt: 'server start',
+  }),
+  'notify.batch_s': option({
+    env: 'CAO_NOTIFY_BATCH_S',
+    type: wholeNumber(0, 3_600),
+    default: 5,
+    meaning: 'how long a burst is gathered before you are told, in seconds',
     appliesAt: 'server start',
   }),
   'logging.level': option({
