@@ -2,7 +2,8 @@
  * Every path of the HTTP interface, as builders for clients. Names in a path are escaped here and nowhere else.
  * The server's route files spell the same paths as patterns; `test/http-contract.test.ts` holds the two together.
  */
-const at = encodeURIComponent
+/** Half a character, which a text of JSON may hold, can not be written in a URL. */
+const at = (part: string | number): string => encodeURIComponent(String(part).toWellFormed())
 
 export const paths = {
   health: () => '/health',

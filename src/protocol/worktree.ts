@@ -48,7 +48,11 @@ export const removeWorktreeQuery = z.object({
   force: flagField.default(false),
 })
 
-const directoryField = z.string().min(1).max(pathLengthMax)
+const directoryField = z
+  .string()
+  .min(1)
+  .max(pathLengthMax)
+  .refine((path) => !path.includes('\0'), 'must not hold a NUL')
 export const setupQuery = z.object({ directory: directoryField })
 export const trustSetupBody = z.object({
   directory: directoryField,
