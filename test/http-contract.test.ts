@@ -2,54 +2,35 @@
  * The HTTP contract, path by path, on the whole real CAO: upstream's paths, parameters, codes and field names with
  * literal expectations, and ours. Whoever changes one of these breaks somebody's script.
  */
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { JobBody } from '../src/protocol/job.ts'
 import type { MessageBody } from '../src/protocol/message.ts'
-import { paths } from '../src/protocol/paths.ts'
 import type { QuestionBody } from '../src/protocol/question.ts'
 import type { TerminalBody } from '../src/protocol/terminal.ts'
-import { type Ask, eventually, RealServer, waitForQuestion } from './real-server.case.ts'
+import { Contract, hex8, text, time } from './contract/contract.case.ts'
+import { everyRoute } from './contract/every-route.case.ts'
+import { launchRefusals } from './contract/launches.case.ts'
+import { library } from './contract/library.case.ts'
+import { workRefusals } from './contract/work.case.ts'
+import { type Ask, eventually, type RealServer, waitForQuestion } from './real-server.case.ts'
 
 // A machine that is busy with other suites is slow, not wrong.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 })
+let contract: Contract
 let real: RealServer
 let dir: string
 beforeAll(async () => {
-  real = await RealServer.start()
-  dir = join(real.home, 'project')
-  await mkdir(dir)
+  contract = await Contract.start()
+  real = contract.real
+  dir = contract.dir
 })
-afterAll(() => real[Symbol.asyncDispose]())
+afterAll(() => contract[Symbol.asyncDispose]())
 
-const ask = (method: string, path: string, how?: Ask) => real.ask(method, path, how)
-const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown
-const hex8 = expect.stringMatching(/^[a-f0-9]{8}$/) as unknown
-const text = expect.any(String) as unknown
-
-let sessions = 0
-/** A session with one agent. */
-async function createAgent(query: Readonly<Record<string, string>> = {}, body?: unknown): Promise<TerminalBody> {
-  const given = { agent_profile: 'developer', provider: 'scripted', working_directory: dir, ...query }
-  const named = { session_name: `team-${++sessions}`, ...given }
-  const answer = await ask('POST', `/sessions?${new URLSearchParams(named).toString()}`, { body })
-  expect([answer.status, answer.text]).toEqual([201, expect.any(String)])
-  return answer.body as TerminalBody
-}
-
-async function addAgent(sessionName: string, query: Readonly<Record<string, string>> = {}): Promise<TerminalBody> {
-  const given = { agent_profile: 'developer', provider: 'scripted', working_directory: dir, ...query }
-  const answer = await ask('POST', `/sessions/${sessionName}/terminals?${new URLSearchParams(given).toString()}`)
-  expect([answer.status, answer.text]).toEqual([201, expect.any(String)])
-  return answer.body as TerminalBody
-}
-
-const waitForStatus = (id: string, status: string) =>
-  eventually(`status ${status} of ${id}`, async () => {
-    const terminal = (await ask('GET', `/terminals/${id}`)).body as TerminalBody
-    return terminal.status === status ? terminal : undefined
-  })
+const ask = (method: string, path: string, how?: Ask) => contract.ask(method, path, how)
+const createAgent: Contract['createAgent'] = (query, body) => contract.createAgent(query, body)
+const addAgent: Contract['addAgent'] = (session, query) => contract.addAgent(session, query)
+const waitForStatus: Contract['waitForStatus'] = (id, status) => contract.waitForStatus(id, status)
 
 describe('the doors', () => {
   test('health is open to all on TCP, but tells them only what upstream tells', async () => {
@@ -75,6 +56,51 @@ describe('the doors', () => {
       terminals: expect.any(Number) as unknown,
       last_event_seq: expect.any(Number) as unknown,
     })
+  })
+
+  test('the interface describes itself to anybody', async () => {
+    const answer = await ask('GET', '/openapi.json', { door: 'tcp' })
+    expect([answer.status, answer.body]).toMatchObject([
+      200,
+      { openapi: '3.1.0', info: { title: 'cli-agent-orchestrator' } },
+    ])
+  })
+
+  test('a person is told what is found about the backend', async () => {
+    const findings = (await ask('GET', '/doctor')).body
+    expect(findings).toContainEqual({ what: text, level: 'ok', detail: text })
+  })
+
+  test('a page that is not listed reads nothing, and its preflight is refused', async () => {
+    const preflight = { origin: 'http://evil.example', 'access-control-request-method': 'POST' }
+    const refused = await ask('OPTIONS', '/sessions', { door: 'tcp', headers: preflight })
+    expect([refused.status, refused.body]).toEqual([400, { detail: 'Disallowed CORS origin', code: 'BAD_REQUEST' }])
+    const read = await ask('GET', '/health', { door: 'tcp', headers: { origin: 'http://evil.example' } })
+    expect(read.headers['access-control-allow-origin']).toBeUndefined()
+  })
+
+  test('a page of CAO_CORS_ORIGINS and one of our own are let through, as upstream does', async () => {
+    for (const origin of ['http://listed.example:5173', `http://127.0.0.1:${real.port}`]) {
+      const preflight = {
+        origin,
+        'access-control-request-method': 'PATCH',
+        'access-control-request-headers': 'authorization,content-type',
+      }
+      const granted = await ask('OPTIONS', '/terminals/00000000/group', { door: 'tcp', headers: preflight })
+      expect([granted.status, granted.text, granted.headers]).toMatchObject([
+        200,
+        'OK',
+        {
+          'access-control-allow-origin': origin,
+          'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE',
+          'access-control-allow-headers': 'authorization,content-type',
+          'access-control-max-age': '600',
+          vary: 'Origin',
+        },
+      ])
+      const refused = await ask('GET', '/sessions', { door: 'tcp', headers: { origin } })
+      expect([refused.status, refused.headers['access-control-allow-origin']]).toEqual([401, origin])
+    }
   })
 
   test('TCP needs the token of this server', async () => {
@@ -117,22 +143,12 @@ describe('the doors', () => {
     const broken = await ask('POST', '/sessions', { raw: '{"agent_profile":' })
     expect([broken.status, broken.body]).toEqual([422, { detail: 'the body is not valid JSON', code: 'VALIDATION' }])
   })
-
-  test('every path that the client can build is a route of the server', async () => {
-    // The one that would end everything is asked for at the end of this file.
-    const harmless = Object.entries(paths).filter(([name]) => name !== 'shutdownAll')
-    const built = harmless.map(([name, build]) =>
-      (build as (id: string | number) => string)(name === 'message' ? 1 : 'x'),
-    )
-    const answers = await Promise.all(
-      built.flatMap((path) => ['GET', 'POST', 'PATCH'].map((method) => ask(method, path, { raw: '[' }))),
-    )
-    const known = built.filter((_, index) =>
-      answers.slice(index * 3, index * 3 + 3).some((answer) => !answer.text.includes('there is no ')),
-    )
-    expect(known).toEqual(built)
-  })
 })
+
+everyRoute(() => contract)
+launchRefusals(() => contract)
+library(() => contract)
+workRefusals(() => contract)
 
 describe('sessions', () => {
   test('a new one answers 201 with its terminal, in every field', async () => {
@@ -170,6 +186,7 @@ describe('sessions', () => {
       program: text,
       permission_mode: text,
       limits_not_enforced: [],
+      worktree: null,
       created_at: time,
     })
     const session = {
@@ -342,6 +359,11 @@ describe('one terminal', () => {
     const first = (await ask('GET', `/terminals/${own.id}/output/range?offset=0&length=10`)).body
     expect(first).toEqual({ output: text, offset: 0, length: 10, next_offset: 10 })
     expect((await ask('GET', `/terminals/${own.id}/output/range?length=1048577`)).status).toBe(422)
+  })
+
+  test('its screen can be captured with its attributes', async () => {
+    const { status, body } = await ask('GET', `/terminals/${own.id}/capture`)
+    expect([status, body]).toMatchObject([200, { provider: 'scripted', lines: expect.any(Array) as unknown }])
   })
 
   test('keys have names; what is none is a 400', async () => {
@@ -563,40 +585,6 @@ describe('questions', () => {
   })
 })
 
-describe('profiles and providers', () => {
-  test('profiles are listed with what upstream tells of each', async () => {
-    const list = (await ask('GET', '/agents/profiles')).body as { name: string }[]
-    expect(list.find(({ name }) => name === 'developer')).toEqual({
-      name: 'developer',
-      source: text,
-      loadable: true,
-      description: text,
-      capabilities: ['write code', 'run commands and tests'],
-      tags: ['developer', 'built-in'],
-      role: 'developer',
-      duplicated_in: [],
-      provider: null,
-      error: null,
-      file: text,
-    })
-    expect((await ask('GET', '/agents/profiles/developer')).body).toMatchObject({
-      name: 'developer',
-      role: 'developer',
-    })
-    expect((await ask('GET', '/agents/profiles/nobody')).status).toBe(404)
-  })
-
-  test('providers say whether their program is there', async () => {
-    const list = (await ask('GET', '/agents/providers')).body as { name: string }[]
-    expect(list.find(({ name }) => name === 'scripted')).toEqual({
-      name: 'scripted',
-      binary: text,
-      installed: true,
-      hint: null,
-    })
-  })
-})
-
 describe('events', () => {
   test('the history is in order and without holes', async () => {
     await createAgent()
@@ -608,15 +596,12 @@ describe('events', () => {
   })
 
   test('the stream begins with a snapshot frame and goes on with what happens', async () => {
-    const stop = new AbortController()
-    const seen: string[] = []
-    for await (const frame of real.client.streamEvents({ signal: stop.signal })) {
-      seen.push(frame.kind === 'event' ? frame.event.type : frame.kind)
-      if (seen.length === 1) await createAgent()
-      if (seen.includes('terminal.created')) break
-    }
-    stop.abort(new Error('seen enough'))
-    expect(seen.slice(0, 3)).toEqual(['snapshot', 'session.created', 'terminal.created'])
+    const [frames] = await Promise.all([contract.readStream('/events', 3), createAgent()])
+    const seqs = frames.map((frame) => Number(/^id: (\d+)$/m.exec(frame)?.[1]))
+    expect(frames[0]).toMatch(/^event: snapshot\nid: \d+\ndata: \{"seq":\d+\}$/)
+    expect(seqs).toEqual([seqs[0], (seqs[0] ?? 0) + 1, (seqs[0] ?? 0) + 2])
+    const again = await contract.readStream(`/events?after=${seqs[0]}`, 3)
+    expect(again.slice(1)).toEqual(frames.slice(1))
   })
 })
 
@@ -694,4 +679,8 @@ test('shutting down ends every session and says which agents it has ended', asyn
   expect([answer.status, rest]).toEqual([200, { success: true, errors: [] }])
   expect(deleted.toSorted()).toEqual(live.map(({ id }) => id).toSorted())
   expect((await ask('GET', '/sessions')).body).toEqual([])
+})
+
+test('every answer that a route declares is asked for here', () => {
+  expect(contract.untested()).toEqual([])
 })

@@ -3,7 +3,7 @@
  * `ask` speaks plain HTTP, so that tests name paths and bodies literally. Disposing ends agents, tmux and server.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { request } from 'node:http'
+import { type IncomingHttpHeaders, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '../src/client/client.ts'
@@ -12,7 +12,12 @@ import { readServerConfig, type ServerConfig } from '../src/main/server-config.t
 import { type RunningServer, startServer } from '../src/main/start-server.ts'
 import type { QuestionBody } from '../src/protocol/question.ts'
 
-export type Answer = { readonly status: number; readonly body: unknown; readonly text: string }
+export type Answer = {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: unknown
+  readonly text: string
+}
 export type Ask = {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
@@ -89,7 +94,11 @@ export class RealServer implements AsyncDisposable {
       const sent = request({ ...where, method, path, agent: false, headers: whole }, (answer) => {
         let text = ''
         answer.setEncoding('utf8').on('data', (part: string) => (text += part))
-        answer.on('error', reject).on('end', () => resolve({ status: answer.statusCode ?? 0, text, body: parse(text) }))
+        answer
+          .on('error', reject)
+          .on('end', () =>
+            resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text, body: parse(text) }),
+          )
       })
       sent.on('error', reject).end(payload)
     })
