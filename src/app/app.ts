@@ -20,6 +20,7 @@ import type { Session, Terminal } from '../domain/terminal.ts'
 import type { Worktree, WorktreeWork } from '../domain/worktree.ts'
 import type { Skill } from '../home/read-skill.ts'
 import type { ListedSkill } from '../home/skill-files.ts'
+import type { OptionName } from '../protocol/options.ts'
 import type { Snapshot } from '../screen/snapshot.ts'
 import type { RetentionOutcome } from '../store/store.ts'
 import type { ProfileCheck } from './check-profile.ts'
@@ -237,9 +238,15 @@ export interface App {
   /** Errors: BAD_REQUEST for a bad name or a faulty skill, NOT_FOUND, TOO_LARGE. */
   loadSkill(name: string): Promise<Skill>
   listProviders(): Promise<
+  /** Our own store. */
+  skillsDir(): string
     readonly { readonly name: string; readonly program: string | undefined; readonly hint: string | undefined }[]
   >
 
+  /** As settings.json has it, which is read at the next start. Errors: BAD_REQUEST. */
+  readSetting(name: OptionName): Promise<unknown>
+  /** Errors: BAD_REQUEST for what is no value of the option; STORAGE_FULL. */
+  writeSetting(name: OptionName, value: unknown): Promise<void>
   /** Errors: NAME_TAKEN, BAD_REQUEST, PROFILE_UNKNOWN, PROVIDER_UNKNOWN, PROGRAM_MISSING, DIRECTORY_MISSING, LAUNCH_FAILED, BACKEND_GONE. Leaves nothing behind when it throws. */
   createSession(request: CreateSession, waiting: Waiting): Promise<TerminalView>
   listSessions(): readonly SessionView[]

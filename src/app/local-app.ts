@@ -23,6 +23,7 @@ import type {
   StartJob,
   TerminalView,
 } from './app.ts'
+import { readStoredOption, storeOption } from './change-setting.ts'
 import { type AppContext, requireTerminal } from './context.ts'
 import type { Deleter } from './end-terminal.ts'
 import { examine } from './examine.ts'
@@ -94,6 +95,9 @@ export class LocalApp implements App {
   listSkills: App['listSkills'] = () => this.#context.skills.list()
   loadSkill: App['loadSkill'] = (name) => this.#context.skills.load(name)
 
+  skillsDir: App['skillsDir'] = () => this.#context.layout.skillsDir
+  readSetting: App['readSetting'] = (name) => readStoredOption(this.#context.layout.settingsFile, name)
+  writeSetting: App['writeSetting'] = (name, value) => storeOption(this.#context.layout.settingsFile, name, value)
   async listProviders(): ReturnType<App['listProviders']> {
     const env = selectClientEnv(this.#context.serverEnv)
     return Promise.all(

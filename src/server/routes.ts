@@ -15,6 +15,7 @@ import { runStepRoutes } from './routes/run-step.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { skillRoutes } from './routes/skills.ts'
 import { terminalInputRoutes } from './routes/terminal-input.ts'
+import { settingsRoutes } from './routes/settings.ts'
 import { terminalRoutes } from './routes/terminals.ts'
 import { worktreeRoutes } from './routes/worktrees.ts'
 
@@ -28,6 +29,7 @@ export const routes: readonly Route[] = [
   ...sessionRoutes,
   ...terminalRoutes,
   ...terminalInputRoutes,
+  ...settingsRoutes,
   ...outputRoutes,
   ...recoverRoutes,
   ...purgeRoutes,
