@@ -82,6 +82,8 @@ const rights: Readonly<Record<string, Right>> = {
   'GET /questions': right('read', 'nobody'),
   'GET /terminals/:id/questions': right('read', 'reach'),
   'POST /terminals/:id/answer': right('full', 'command'),
+  'GET /notify': right('read', 'nobody'),
+  'POST /notify/test': right('full', 'nobody'),
   'GET /worktrees': right('read', 'all'),
   'DELETE /worktrees/:id': right('full', 'own'),
   'GET /worktrees/setup': right('read', 'nobody'),

@@ -20,6 +20,8 @@ import type { Session, Terminal } from '../domain/terminal.ts'
 import type { Worktree, WorktreeWork } from '../domain/worktree.ts'
 import type { Skill } from '../home/read-skill.ts'
 import type { ListedSkill } from '../home/skill-files.ts'
+import type { ToldOutcome } from '../notify/channel.ts'
+import type { NotifierState, NotifyRules } from '../notify/notifier.ts'
 import type { OptionName } from '../protocol/options.ts'
 import type { Snapshot } from '../screen/snapshot.ts'
 import type { RetentionOutcome } from '../store/store.ts'
@@ -27,6 +29,8 @@ import type { ProfileCheck } from './check-profile.ts'
 import type { ListedProfile } from './profile-files.ts'
 import type { InstalledProfile, InstallOptions } from './profile-library.ts'
 import type { ProfileHit } from './search-profiles.ts'
+
+export type TestedChannel = { readonly channel: string; readonly outcome: ToldOutcome }
 
 /** Who asks. A terminal acts only as itself; a person (CLI, browser) may do everything. */
 export type Actor =
@@ -234,19 +238,19 @@ export interface App {
   removeProfile(name: string): Promise<{ readonly file: string }>
   /** For those who look: variables stay names. Errors: PROFILE_UNKNOWN, PROFILE_INVALID. */
   loadProfile(name: string): Promise<Profile>
+  /** Our own store. */
+  skillsDir(): string
   listSkills(): Promise<readonly ListedSkill[]>
   /** Errors: BAD_REQUEST for a bad name or a faulty skill, NOT_FOUND, TOO_LARGE. */
   loadSkill(name: string): Promise<Skill>
-  listProviders(): Promise<
-  /** Our own store. */
-  skillsDir(): string
-    readonly { readonly name: string; readonly program: string | undefined; readonly hint: string | undefined }[]
-  >
-
   /** As settings.json has it, which is read at the next start. Errors: BAD_REQUEST. */
   readSetting(name: OptionName): Promise<unknown>
   /** Errors: BAD_REQUEST for what is no value of the option; STORAGE_FULL. */
   writeSetting(name: OptionName, value: unknown): Promise<void>
+  listProviders(): Promise<
+    readonly { readonly name: string; readonly program: string | undefined; readonly hint: string | undefined }[]
+  >
+
   /** Errors: NAME_TAKEN, BAD_REQUEST, PROFILE_UNKNOWN, PROVIDER_UNKNOWN, PROGRAM_MISSING, DIRECTORY_MISSING, LAUNCH_FAILED, BACKEND_GONE. Leaves nothing behind when it throws. */
   createSession(request: CreateSession, waiting: Waiting): Promise<TerminalView>
   listSessions(): readonly SessionView[]
@@ -320,6 +324,11 @@ export interface App {
   showWorktreeSetup(directory: string, waiting: Waiting): Promise<FoundSetup>
   /** Allows exactly the file of this digest; undefined forbids it. Errors: BAD_REQUEST, NOT_FOUND, CONFLICT. */
   trustWorktreeSetup(directory: string, digest: string | undefined, waiting: Waiting): Promise<FoundSetup>
+
+  /** How the person is told, and what is due. */
+  notifyState(): { readonly rules: NotifyRules; readonly states: readonly NotifierState[] }
+  /** One try on each channel; which failed stands in the answer. */
+  testNotify(waiting: Waiting): Promise<readonly TestedChannel[]>
 
   listQuestions(terminalId?: TerminalId): readonly Question[]
   /** Errors: CONFLICT when not exactly one question is open and none is named; NOT_FOUND. */

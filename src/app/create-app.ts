@@ -31,6 +31,7 @@ import { interruptTurn } from './send-input.ts'
 import { closeIfEmpty } from './sessions.ts'
 import { startWorker } from './start-worker.ts'
 import { tellOfQuestion } from './tell-caller.ts'
+import { type NotifyOptions, PersonNotices } from './tell-person.ts'
 
 export type AppOptions = Pick<
   AppContext,
@@ -42,6 +43,7 @@ export type AppOptions = Pick<
   readonly shims: Shims
   /** Lost agents are taken up again without being asked: at the start, and after the backend's death. */
   readonly isRecoveryAutomatic: boolean
+  readonly notify: NotifyOptions
   /** What ended longer ago is forgotten. Units: ms. */
   readonly retentionMs: number
   readonly downloadProfile: ProfileDownload
@@ -97,6 +99,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   const facts = await guard.ensure()
   using limit = deadlineSignal(clock, recoveryLimitMs, 'the recovery of all terminals')
   beginAwayDigest(context)
+  const notices = new PersonNotices(context, options.notify)
   const finishDeletion = (id: TerminalId) => deleter.delete(id, { signal: AbortSignal.timeout(recoveryLimitMs) })
   {
     // Nobody is promised anything before the doors open.
@@ -106,12 +109,14 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     jobs.resume()
   }
   scope.spawn('outbox', (signal) => outbox.follow(signal))
+  notices.start(scope)
   scope.spawn('worktrees', (signal) => sweepWorktrees(context, signal))
   takeUp()
   scope.spawn('housekeeping', (signal) => keepHouse(context, { deleter, olderThanMs: options.retentionMs }, signal))
   scope.spawn('digest of the absence', (signal) => tellWhatHappened(context, signal))
   const app = new LocalApp(context, {
     jobs,
+    notices,
     deleter,
     retentionMs: options.retentionMs,
     library: new ProfileLibrary({ ...context, download: options.downloadProfile }),

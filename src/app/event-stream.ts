@@ -38,6 +38,11 @@ export class EventStream {
     this.announce(this.#store.transaction(() => this.#store.events.append(body, atMs)))
   }
 
+  /** Of live events only; the listener must be quick. */
+  get onEvent(): Emitter<DomainEvent>['on'] {
+    return this.#live.on
+  }
+
   subscribe(afterSeq: number | undefined, listener: (event: DomainEvent) => void): Subscription {
     const fromSeq = this.#store.events.lastSeq()
     const live = this.#live.on(listener)

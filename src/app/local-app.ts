@@ -41,10 +41,12 @@ import { searchProfiles } from './search-profiles.ts'
 import { exitTerminal, pressKey, sendInput } from './send-input.ts'
 import { chooseSessionName, deleteSession, requireSession } from './sessions.ts'
 import { type StartWorker, startWorker } from './start-worker.ts'
+import type { PersonNotices } from './tell-person.ts'
 import { listWorktrees, removeWorktree, showSetup, trustSetup } from './worktrees.ts'
 
 export type LocalAppParts = {
   readonly jobs: Jobs
+  readonly notices: PersonNotices
   readonly deleter: Deleter
   readonly retentionMs: number
   readonly library: ProfileLibrary
@@ -93,11 +95,12 @@ export class LocalApp implements App {
   loadProfile: App['loadProfile'] = (name) => this.#context.profiles.inspect(name)
 
   listSkills: App['listSkills'] = () => this.#context.skills.list()
-  loadSkill: App['loadSkill'] = (name) => this.#context.skills.load(name)
-
   skillsDir: App['skillsDir'] = () => this.#context.layout.skillsDir
   readSetting: App['readSetting'] = (name) => readStoredOption(this.#context.layout.settingsFile, name)
   writeSetting: App['writeSetting'] = (name, value) => storeOption(this.#context.layout.settingsFile, name, value)
+
+  loadSkill: App['loadSkill'] = (name) => this.#context.skills.load(name)
+
   async listProviders(): ReturnType<App['listProviders']> {
     const env = selectClientEnv(this.#context.serverEnv)
     return Promise.all(
@@ -276,6 +279,13 @@ export class LocalApp implements App {
   showWorktreeSetup: App['showWorktreeSetup'] = (directory, { signal }) => showSetup(this.#context, directory, signal)
   trustWorktreeSetup: App['trustWorktreeSetup'] = (directory, digest, { signal }) =>
     trustSetup(this.#context, { directory, digest }, signal)
+
+  notifyState(): ReturnType<App['notifyState']> {
+    const { rules, states } = this.#parts.notices
+    return { rules, states }
+  }
+
+  testNotify: App['testNotify'] = (waiting) => this.#parts.notices.test(waiting)
 
   listQuestions(terminalId?: TerminalId): ReturnType<App['listQuestions']> {
     return listQuestions(this.#context, terminalId)

@@ -68,6 +68,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./worktree.ts')).worktreeCommand,
   },
   {
+    name: 'notify',
+    summary: 'how you are told of questions and ends while you look elsewhere, and a try of it',
+    load: async () => (await import('./notify.ts')).notifyCommand,
+  },
+  {
     name: 'shutdown',
     summary: 'end the agents of a session, or all of them',
     load: async () => (await import('./shutdown.ts')).shutdownCommand,

@@ -65,6 +65,8 @@ export function formatEvent(event: EventBody, label: Label = plainLabel): string
       return `the worktree of ${label(event.terminal_id)} was kept (${cleanLine(event.detail)}): ${cleanLine(event.path)}, branch ${cleanLine(event.branch)}`
     case 'worktree.missing':
       return `the worktree of ${label(event.terminal_id)} is no longer there: ${cleanLine(event.path)}; its branch is ${cleanLine(event.branch)}`
+    case 'notify.failed':
+      return `you could not be told of ${event.count} things by the ${cleanLine(event.channel)}: ${cleanLine(event.detail)}`
     case 'recovery.finished':
       return `after ${event.took_ms} ms all agents are known again: ${event.adopted} adopted, ${event.lost} lost, ${event.failed} failed`
     default:

@@ -179,6 +179,8 @@ describe('events as sentences', () => {
     branch: evil,
     changed_files: 1,
     commits_ahead: 1,
+    channel: evil,
+    count: 1,
   }
 
   test.each(eventTypes)('%s is one clean line', (type) => {

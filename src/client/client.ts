@@ -13,6 +13,7 @@ import { paths } from '../protocol/paths.ts'
 import type { ProviderBody } from '../protocol/profile.ts'
 import { type CallOptions, createVerbs } from './ask.ts'
 import { type StreamOptions, streamEvents } from './event-stream.ts'
+import { notifyCalls } from './notify-calls.ts'
 import { profileCalls } from './profile-calls.ts'
 import { skillCalls } from './skill-calls.ts'
 import { terminalCalls } from './terminal-calls.ts'
@@ -42,6 +43,7 @@ export function createClient(target: Target, options: ClientOptions = {}) {
     ...profileCalls(verbs),
     ...skillCalls(verbs),
     ...worktreeCalls(verbs),
+    ...notifyCalls(verbs),
     health: (how?: CallOptions) => get<HealthBody>(paths.health(), {}, how),
     doctor: (how?: CallOptions) => get<readonly FindingBody[]>(paths.doctor(), {}, how),
     listProviders: (how?: CallOptions) => get<readonly ProviderBody[]>(paths.providers(), {}, how),

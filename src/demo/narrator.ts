@@ -53,6 +53,7 @@ export class Narrator {
       case 'question.closed':
       case 'worktree.kept':
       case 'worktree.missing':
+      case 'notify.failed':
         return formatEvent(event, this.label)
       case 'session.created':
       case 'session.deleted':

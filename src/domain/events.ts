@@ -118,6 +118,12 @@ export type DomainEventBody =
       readonly branch: string
     }
   | {
+      readonly type: 'notify.failed'
+      readonly channel: string
+      readonly count: number
+      readonly detail: string
+    }
+  | {
       readonly type: 'recovery.finished'
       readonly adopted: number
       readonly lost: number
@@ -147,4 +153,5 @@ export const eventTypes = [
   'worktree.removed',
   'worktree.kept',
   'worktree.missing',
+  'notify.failed',
 ] as const satisfies readonly DomainEventType[]

@@ -29,6 +29,7 @@ import { loadOrCreateToken } from '../server/token.ts'
 import { openStore } from '../store/sqlite/open.ts'
 import { chooseSocketPath } from '../tmux/socket-path.ts'
 import { createBackend } from './create-backend.ts'
+import { createNotifyOptions } from './create-channels.ts'
 import { createProviders } from './create-providers.ts'
 import { lockHome } from './home-lock.ts'
 import { createLogFile } from './log-file.ts'
@@ -84,6 +85,7 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
       random: randomHex,
       shims,
       isRecoveryAutomatic: options['terminal.recover'] === 'auto',
+      notify: createNotifyOptions(config),
       retentionMs: options['retention.days'] * 24 * 3_600_000,
     }),
   )

@@ -68,10 +68,12 @@ describe('the value of an option', () => {
 test('every option can be written into the settings and is read back as the same value', () => {
   for (const name of optionNames) {
     const row = optionOf(name)
-    const samples = [row.default, '7', 'auto', 'tmux', 'warn', '80x24', '/a,/b'].flatMap((given) => {
-      const parsed = given === undefined ? undefined : row.type.parse(given)
-      return parsed === undefined ? [] : [parsed.value]
-    })
+    const samples = [row.default, '7', 'auto', 'tmux', 'warn', '80x24', '/a,/b', '["a","b c"]', '22:00-07:30'].flatMap(
+      (given) => {
+        const parsed = given === undefined ? undefined : row.type.parse(given)
+        return parsed === undefined ? [] : [parsed.value]
+      },
+    )
     expect(samples, name).not.toEqual([])
     for (const value of samples) {
       const settings = JSON.parse(JSON.stringify(writeSetting({ other: 1 }, name, value)))

@@ -9,7 +9,19 @@
 import { AppError } from '../domain/errors.ts'
 import { noticeKinds, noticeKindsDefault } from '../domain/notice-kind.ts'
 import { nearWords } from '../lib/near-words.ts'
-import { argv, choice, folders, list, port, quietHours, someOf, terminalSize, text, type OptionType, wholeNumber } from './option-types.ts'
+import {
+  argv,
+  choice,
+  folders,
+  list,
+  type OptionType,
+  port,
+  quietHours,
+  someOf,
+  terminalSize,
+  text,
+  wholeNumber,
+} from './option-types.ts'
 import { defaultPort } from './version.ts'
 
 export type Option<T, D = T> = {

@@ -31,9 +31,7 @@ export function toCreateTerminal(params: z.output<typeof createTerminalParams>, 
 }
 
 /** Options of upstream that would change what the agent does: silently doing without them would be a lie. Errors: BAD_REQUEST. */
-export function refuseUnsupported(params: {
-  readonly engine?: string | undefined
-}): void {
+export function refuseUnsupported(params: { readonly engine?: string | undefined }): void {
   if (params.engine !== undefined) {
     throw new AppError(
       'BAD_REQUEST',

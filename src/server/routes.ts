@@ -6,6 +6,7 @@ import { healthRoutes } from './routes/health.ts'
 import { inboxRoutes } from './routes/inbox.ts'
 import { jobRoutes } from './routes/jobs.ts'
 import { openApiRoutes } from './routes/openapi.ts'
+import { notifyRoutes } from './routes/notify.ts'
 import { outputRoutes } from './routes/output.ts'
 import { profileRoutes } from './routes/profiles.ts'
 import { purgeRoutes } from './routes/purge.ts'
@@ -38,5 +39,6 @@ export const routes: readonly Route[] = [
   ...jobRoutes,
   ...questionRoutes,
   ...worktreeRoutes,
+  ...notifyRoutes,
   ...eventRoutes,
 ]

@@ -13,7 +13,7 @@ const pins: readonly (readonly [what: string, words: readonly string[], pinned: 
     eventTypes,
     `session.created session.deleted terminal.created terminal.life_changed terminal.status_changed message.queued
      message.state_changed job.created job.state_changed question.opened question.closed backend.ready backend.lost
-     recovery.finished worktree.created worktree.removed worktree.kept worktree.missing`,
+     recovery.finished worktree.created worktree.removed worktree.kept worktree.missing notify.failed`,
   ],
   [
     'states of a delivery',
