@@ -94,6 +94,34 @@ test('a file is installed with its variables, and only over another when told to
   })
 })
 
+test('a profile is made from a template, into the store or into a folder', async () => {
+  const dir = world.world.projectDir
+  writeFileSync(
+    join(dir, 'lead.json'),
+    JSON.stringify({ name: 'lead', description: 'd', goal: 'ship it', workers: ['py'] }),
+  )
+  expect((await cao('profile', 'templates')).out).toMatch(/^TEMPLATE +DESCRIPTION\nteam\/lead /)
+  expect(await json('profile', 'templates', '-t', 'team/lead')).toMatchObject({
+    required: ['name', 'description', 'goal'],
+  })
+  const made = await cao('profile', 'create', '-t', 'team/lead', '-c', 'lead.json')
+  expect([made.code, made.err, made.out]).toEqual([
+    0,
+    '',
+    expect.stringContaining('tools     @cao-mcp-server, fs_read, fs_list'),
+  ])
+  const written = await json('profile', 'create', '-t', 'team/lead', '-c', 'lead.json', '-o', 'out')
+  expect(written).toEqual({ template: 'team/lead', file: join(dir, 'out', 'lead.md') })
+  expect(readFileSync(join(dir, 'out', 'lead.md'), 'utf8')).toBe(readFileSync(join(store, 'lead.md'), 'utf8'))
+  expect((await cao('profile', 'create', '-t', 'team/lead', '-c', 'lead.json', '-o', 'out')).code).toBe(5)
+  writeFileSync(join(dir, 'bad.json'), '{"name": "x"}')
+  const bad = await cao('profile', 'create', '-t', 'team/lead', '-c', 'bad.json')
+  expect([bad.code, bad.err]).toEqual([
+    2,
+    expect.stringContaining('the config of team/lead is not good: description: '),
+  ])
+})
+
 test.each([
   [['install'], 2, 'SOURCE is missing'],
   [['install', 'http://localhost/x.md'], 2, 'only https:// is fetched'],
@@ -109,6 +137,9 @@ test.each([
   [['profile', 'show', '../x'], 2, 'is no name of a profile'],
   [['profile', 'show', 'nobody'], 4, 'no profile is called nobody'],
   [['profile', 'search', 'x', '--limit', '0'], 2, '--limit'],
+  [['profile', 'create', '-t', 'team/lead'], 2, '--template needs --config FILE'],
+  [['profile', 'create', '-t', 'team/nobody', '-c', 'nowhere.json'], 2, 'there is no file'],
+  [['profile', 'create', 'new', '-o', 'x', '--prompt', 'x'], 2, '--out needs --template'],
   [['profile', 'create', 'new', '--role', 'boss', '--prompt', 'x'], 6, 'the field role must be one of'],
 ] as const)('cao %j is refused with a sentence and exit code %i', async (args, code, sentence) => {
   const ran = await cao(...args)

@@ -190,6 +190,49 @@ describe('reading', () => {
   })
 })
 
+describe('templates', () => {
+  const base = '/agents/profiles/templates'
+  const config = { name: 'py', description: 'd: "x"', task: 'python ${NO}: yes', rules: ['keep it small'] }
+  const post = (what: string, body: unknown) => ask('POST', `${base}/${what}`, { body })
+
+  test('GET lists them, and each tells what it asks for', async () => {
+    const list = (await ask('GET', base)).body as { name: string; description: string }[]
+    expect(list.map(({ name }) => name)).toEqual(['team/lead', 'team/worker', 'team/reviewer'])
+    for (const { name } of list) {
+      const schema = (await ask('GET', `${base}/${name}/schema`)).body
+      expect(schema).toMatchObject({
+        type: 'object',
+        additionalProperties: false,
+        properties: { name: { type: 'string' } },
+      })
+    }
+    for (const name of ['team/nobody', '..%2f/x', 'toString/x']) {
+      expect((await ask('GET', `${base}/${name}/schema`)).status).toBe(404)
+    }
+  })
+
+  test('POST validate says what is wrong with the answers, POST preview makes the text of them', async () => {
+    const bad = { template: 'team/worker', config: { name: 'a b', description: 'd', colour: 'red' } }
+    const checked = await post('validate', bad)
+    expect([checked.status, checked.body]).toEqual([200, { valid: false, errors: expect.any(Array) as unknown }])
+    expect((checked.body as { errors: string[] }).errors.map((error) => error.split(':')[0])).toEqual([
+      'name',
+      'task',
+      'config',
+    ])
+    expect((await post('preview', bad)).status).toBe(400)
+    expect((await post('validate', { template: 'team/worker' })).body).toMatchObject({ valid: false })
+    expect((await post('validate', { template: 'team/nobody', config: {} })).status).toBe(404)
+    expect((await post('validate', { template: 'team/worker', config })).body).toEqual({ valid: true, errors: [] })
+    const preview = await post('preview', { template: 'team/worker', config })
+    const { template, content } = preview.body as { template: string; content: string }
+    expect([preview.status, template]).toEqual([200, 'team/worker'])
+    expect(content).toMatch(/^---\nname: py\ndescription: "d: \\"x\\""\nrole: developer\n---\n/)
+    expect((await ask('POST', '/agents/profiles', { body: { content } })).body).toMatchObject({ agent_name: 'py' })
+    expect((await ask('GET', '/agents/profiles/py')).body).toMatchObject({ description: 'd: "x"', role: 'developer' })
+  })
+})
+
 describe('installing', () => {
   const install = (body: unknown, how?: Ask) => ask('POST', '/agents/profiles/install', { ...how, body })
   const url = (name: string) => `https://localhost:${web.port}/team/${name}.md`

@@ -1,12 +1,10 @@
 /** `cao profile`: which profiles there are, what one says, which suits a task, what is wrong with one; a new one, and one less. */
 import type { Client } from '../client/client.ts'
 import { AppError } from '../domain/errors.ts'
-import { profileNamePattern } from '../domain/profile.ts'
 import type { ProfileSummaryBody } from '../protocol/profile.ts'
 import { cleanLine, cleanText } from './clean-text.ts'
 import type { Call, CliContext, Command } from './command.ts'
-import { composeProfile } from './compose-profile.ts'
-import { printInstalled } from './install.ts'
+import { createProfile, requireName } from './create-profile.ts'
 import { flagOption, numberOption, takePositionals, textOption } from './parse-call.ts'
 import { printJson, printLine } from './print.ts'
 import { isProfilePath, readProfileFile } from './profile-file.ts'
@@ -18,7 +16,8 @@ const actions: Readonly<Record<string, (call: Call) => Promise<number>>> = {
   search,
   find: search,
   validate,
-  create,
+  templates,
+  create: createProfile,
   remove,
 }
 
@@ -29,12 +28,16 @@ export const profileCommand: Command = {
        cao profile validate NAME|FILE
        cao profile create NAME [--description TEXT] [--role NAME] [--provider NAME] [--model NAME]
                           [--tools A,B] [--tags A,B] [--prompt TEXT] [--force]
+       cao profile create --template NAME --config FILE [--out DIR] [--force]
+       cao profile templates
        cao profile remove NAME [--yes]
 
   list      those that there are, and why one can not be loaded
   search    those that suit the words of QUERY, the best first
   validate  what is wrong with one; exit code 1 when it can not be launched
-  create    a new one in the store of this CAO; without --prompt its text is read from stdin
+  create    a new one in the store of this CAO; without --prompt its text is read from stdin. With a template from its
+            answers, a JSON file; --out writes the text into a folder instead
+  templates  what a profile can be made from; with --json and --template what one asks for
   remove    only from the store of this CAO
   --force   replaces one of the same name
   --json    all fields`,
@@ -47,6 +50,9 @@ export const profileCommand: Command = {
     tools: { type: 'string' },
     tags: { type: 'string' },
     prompt: { type: 'string' },
+    template: { type: 'string', short: 't' },
+    config: { type: 'string', short: 'c' },
+    out: { type: 'string', short: 'o' },
     force: { type: 'boolean' },
     yes: { type: 'boolean', short: 'y' },
   },
@@ -54,7 +60,7 @@ export const profileCommand: Command = {
     const [action = '', ...positionals] = call.positionals
     const run = Object.hasOwn(actions, action) ? actions[action] : undefined
     if (run === undefined) {
-      const names = 'list, show, search, validate, create, remove'
+      const names = 'list, show, search, validate, templates, create, remove'
       throw new AppError('BAD_REQUEST', action === '' ? `name one of ${names}` : `"${action}" is none of ${names}`)
     }
     return run({ ...call, positionals })
@@ -131,26 +137,24 @@ async function readKnown(client: Client, name: string, context: CliContext): Pro
   return readProfileFile(found.file, context)
 }
 
-async function create({ options, positionals, context }: Call): Promise<number> {
-  const { NAME = '' } = takePositionals(positionals, ['NAME'])
-  const name = requireName(NAME)
-  const prompt = textOption(options, 'prompt') ?? (context.isTerminal.stdin ? '' : await context.readStdin())
-  const content = composeProfile(
-    {
-      name,
-      description: textOption(options, 'description'),
-      role: textOption(options, 'role'),
-      provider: textOption(options, 'provider'),
-      model: textOption(options, 'model'),
-      allowedTools: textOption(options, 'tools')?.split(','),
-      tags: textOption(options, 'tags')?.split(','),
-    },
-    prompt,
-  )
+async function templates({ options, positionals, context }: Call): Promise<number> {
+  takePositionals(positionals, [])
+  const name = textOption(options, 'template')
   const client = await context.openClient()
-  const params = { content, name, force: flagOption(options, 'force') }
-  const installed = await client.saveProfile(params, { signal: context.signal })
-  await printInstalled(installed, { context, isJson: flagOption(options, 'json') })
+  if (name !== undefined) {
+    const [category = '', rest = ''] = name.split('/')
+    await printJson(context, await client.getTemplateSchema(category, rest, { signal: context.signal }))
+    return 0
+  }
+  const list = await client.listTemplates({ signal: context.signal })
+  if (flagOption(options, 'json')) await printJson(context, list)
+  else {
+    const table = [
+      { title: 'TEMPLATE', text: (one: { readonly name: string }) => one.name },
+      { title: 'DESCRIPTION', text: (one: { readonly description: string }) => one.description },
+    ]
+    await printLine(context, formatTable(table, list))
+  }
   return 0
 }
 
@@ -166,12 +170,4 @@ async function remove({ options, positionals, context }: Call): Promise<number> 
   if (flagOption(options, 'json')) await printJson(context, removed)
   else await printLine(context, `removed: ${removed.file}`)
   return 0
-}
-
-function requireName(text: string): string {
-  if (profileNamePattern.test(text)) return text
-  throw new AppError(
-    'BAD_REQUEST',
-    `${JSON.stringify(text)} is no name of a profile: letters, digits, "_", "-", at most 64`,
-  )
 }

@@ -9,6 +9,7 @@ import type {
   RemovedProfileBody,
   SaveParams,
 } from '../protocol/profile-store.ts'
+import type { TemplateCheckBody, TemplatePreviewBody, TemplateSummaryBody } from '../protocol/profile-templates.ts'
 import type { CallOptions, Verbs } from './ask.ts'
 
 export function profileCalls({ get, post, slowPost, slowDelete }: Verbs) {
@@ -20,6 +21,13 @@ export function profileCalls({ get, post, slowPost, slowDelete }: Verbs) {
       get<readonly ProfileHitBody[]>(paths.searchProfiles(), { query: { q, limit } }, how),
     /** JSON Schema of the front matter. */
     getProfileSchema: (how?: CallOptions) => get<Readonly<Record<string, unknown>>>(paths.profileSchema(), {}, how),
+    listTemplates: (how?: CallOptions) => get<readonly TemplateSummaryBody[]>(paths.profileTemplates(), {}, how),
+    getTemplateSchema: (category: string, name: string, how?: CallOptions) =>
+      get<Readonly<Record<string, unknown>>>(paths.profileTemplateSchema(category, name), {}, how),
+    validateTemplate: (template: string, config: Readonly<Record<string, unknown>>, how?: CallOptions) =>
+      post<TemplateCheckBody>(paths.validateTemplate(), { body: { template, config } }, how),
+    previewTemplate: (template: string, config: Readonly<Record<string, unknown>>, how?: CallOptions) =>
+      post<TemplatePreviewBody>(paths.previewTemplate(), { body: { template, config } }, how),
     validateProfile: (content: string, how?: CallOptions) =>
       post<ProfileCheckBody>(paths.validateProfile(), { body: { content } }, how),
     /** From a name that is known already, or an address. */

@@ -1,12 +1,13 @@
 /**
  * Every path of the HTTP interface, as builders for clients. Names in a path are escaped here and nowhere else.
- * The server's route files spell the same paths as patterns; `test/http-contract.test.ts` holds the two together.
+ * The server's route files spell the same paths as patterns; `test/pins/openapi.test.ts` holds the two together.
  */
 /** Half a character, which a text of JSON may hold, can not be written in a URL. */
 const at = (part: string | number): string => encodeURIComponent(String(part).toWellFormed())
 
 export const paths = {
   health: () => '/health',
+  openApi: () => '/openapi.json',
   doctor: () => '/doctor',
   profiles: () => '/agents/profiles',
   profile: (name: string) => `/agents/profiles/${at(name)}`,
@@ -15,8 +16,16 @@ export const paths = {
   searchProfiles: () => '/agents/profiles/search',
   profileSchema: () => '/agents/profiles/schema',
   validateProfile: () => '/agents/profiles/validate',
+  profileTemplates: () => '/agents/profiles/templates',
+  profileTemplateSchema: (category: string, name: string) =>
+    `/agents/profiles/templates/${at(category)}/${at(name)}/schema`,
+  validateTemplate: () => '/agents/profiles/templates/validate',
+  previewTemplate: () => '/agents/profiles/templates/preview',
   installProfile: () => '/agents/profiles/install',
   providers: () => '/agents/providers',
+  agentDirs: () => '/settings/agent-dirs',
+  skillDirs: () => '/settings/skill-dirs',
+  memorySettings: () => '/settings/memory',
   sessions: () => '/sessions',
   session: (name: string) => `/sessions/${at(name)}`,
   sessionTerminals: (name: string) => `/sessions/${at(name)}/terminals`,

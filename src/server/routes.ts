@@ -8,15 +8,16 @@ import { jobRoutes } from './routes/jobs.ts'
 import { openApiRoutes } from './routes/openapi.ts'
 import { notifyRoutes } from './routes/notify.ts'
 import { outputRoutes } from './routes/output.ts'
+import { profileTemplateRoutes } from './routes/profile-templates.ts'
 import { profileRoutes } from './routes/profiles.ts'
 import { purgeRoutes } from './routes/purge.ts'
 import { questionRoutes } from './routes/questions.ts'
 import { recoverRoutes } from './routes/recover.ts'
 import { runStepRoutes } from './routes/run-step.ts'
 import { sessionRoutes } from './routes/sessions.ts'
+import { settingsRoutes } from './routes/settings.ts'
 import { skillRoutes } from './routes/skills.ts'
 import { terminalInputRoutes } from './routes/terminal-input.ts'
-import { settingsRoutes } from './routes/settings.ts'
 import { terminalRoutes } from './routes/terminals.ts'
 import { worktreeRoutes } from './routes/worktrees.ts'
 
@@ -26,11 +27,12 @@ export const routes: readonly Route[] = [
   ...openApiRoutes(() => routes),
   ...doctorRoutes,
   ...profileRoutes,
+  ...profileTemplateRoutes,
   ...skillRoutes,
+  ...settingsRoutes,
   ...sessionRoutes,
   ...terminalRoutes,
   ...terminalInputRoutes,
-  ...settingsRoutes,
   ...outputRoutes,
   ...recoverRoutes,
   ...purgeRoutes,
