@@ -15,6 +15,7 @@ import { type CallOptions, createVerbs } from './ask.ts'
 import { type StreamOptions, streamEvents } from './event-stream.ts'
 import { notifyCalls } from './notify-calls.ts'
 import { profileCalls } from './profile-calls.ts'
+import { settingsCalls } from './settings-calls.ts'
 import { skillCalls } from './skill-calls.ts'
 import { terminalCalls } from './terminal-calls.ts'
 import { createTransport, type Target } from './transport.ts'
@@ -44,7 +45,10 @@ export function createClient(target: Target, options: ClientOptions = {}) {
     ...skillCalls(verbs),
     ...worktreeCalls(verbs),
     ...notifyCalls(verbs),
+    ...settingsCalls(verbs),
     health: (how?: CallOptions) => get<HealthBody>(paths.health(), {}, how),
+    /** The description of the interface, for programs. */
+    getOpenApi: (how?: CallOptions) => get<Readonly<Record<string, unknown>>>(paths.openApi(), {}, how),
     doctor: (how?: CallOptions) => get<readonly FindingBody[]>(paths.doctor(), {}, how),
     listProviders: (how?: CallOptions) => get<readonly ProviderBody[]>(paths.providers(), {}, how),
     listEvents: (query: { after?: number; limit?: number } = {}, how?: CallOptions) =>

@@ -23,3 +23,7 @@ export const dirsBody = z.object({ extra_dirs: foldersField })
 export const memorySettingsSchema = z
   .object({ enabled: z.boolean(), learning_enabled: z.boolean() })
   .meta({ id: 'MemorySettings' })
+
+export type AgentDirsBody = z.infer<typeof agentDirsSchema>
+export type SkillDirsBody = z.infer<typeof skillDirsSchema>
+export type MemorySettingsBody = z.infer<typeof memorySettingsSchema>
