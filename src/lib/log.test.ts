@@ -93,3 +93,16 @@ test('a sink that throws loses lines, and what follows says how many', () => {
     expect.objectContaining({ message: 'and on' }),
   ])
 })
+
+test('a line can not drive the terminal of whoever reads the log', () => {
+  const lines: string[] = []
+  const log = createJsonLog(
+    (line) => lines.push(line),
+    () => 0,
+  )
+  const name = 'a\u001b[2J\u009b31m\u007f\u202eb\u2028'
+  log.write('info', 'made', { name })
+  // oxlint-disable-next-line no-control-regex
+  expect(lines[0]).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e]/)
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ name })
+})

@@ -27,10 +27,14 @@ function toPlain(_key: string, value: unknown): unknown {
   return { name, message, ...('code' in value && { code: value.code }), ...(cause !== undefined && { cause }) }
 }
 
+/** What JSON leaves as it is and a terminal may obey: DEL and C1 (ECMA-48), and what turns the direction of a line (Unicode TR9). */
+const unescaped = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g
+const toEscape = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
+
 /** Errors: none; a log that throws would hide the fault that it was to tell of. */
 function formatLine(line: LogFields): string {
   try {
-    return JSON.stringify(line, toPlain)
+    return JSON.stringify(line, toPlain).replace(unescaped, toEscape)
   } catch (error) {
     const { at, level, message } = line
     return JSON.stringify({ at, level, message, unloggable: String(error) })
