@@ -52,8 +52,8 @@ export async function planCodexLaunch(request: LaunchRequest): Promise<LaunchPla
       ...permissions.flags,
       ...planConfig(profile),
       ...set('check_for_update_on_startup', false),
-      // What it shows beside its work, so that it can be read: the conversation's id at the title's end, one line below.
-      ...set('tui.terminal_title', ['activity', 'thread-title', 'project-name', 'thread-id']),
+      // What it shows beside its work, so that it can be read: state and conversation in the title, one line at the bottom.
+      ...set('tui.terminal_title', ['activity', 'run-state', 'thread-title', 'project-name', 'thread-id']),
       ...set('tui.status_line', ['model-with-reasoning', 'current-dir']),
       ...(systemPrompt === undefined ? [] : set('developer_instructions', systemPrompt)),
       ...planMcp(request),

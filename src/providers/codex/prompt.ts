@@ -27,7 +27,7 @@ export function readPrompt(lines: readonly string[], hasColumns: boolean): Promp
   const asked = lines.slice(0, first < 0 ? lines.length : first)
   const text = asked
     .map((line) => line.trim())
-    .filter((line) => line !== '' && !headingPattern.test(line))
+    .filter((line) => /[\p{L}\p{N}]/u.test(line) && !headingPattern.test(line))
     .join('\n')
   if (first < 0) return { text, options: [], selected: -1, notes: undefined }
   return { text, ...readOptions(lines.slice(first), hasColumns) }

@@ -8,8 +8,8 @@ type Rule = ScreenRule<CodexRegion | SharedRegion>
 const versions = '0.171.0'
 const spinner = /^[\u2801-\u28ff] /
 const waitingTitle = /^\[ [!.] \] Action Required\b/
-/** At the end of the title stands the conversation, where CAO started the program: then the title is kept up. */
-const ownTitle = /(?:^|\| )[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/
+/** Where CAO started the program, its state stands in the title, and at the end the conversation. */
+const restingTitle = /^Ready \| .*[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f.-]+$/
 const atWork = /\besc to interrupt\)/
 
 export const codexRules: readonly Rule[] = [
@@ -89,14 +89,22 @@ export const codexRules: readonly Rule[] = [
     says: 'retrying',
     versions,
   },
-  { name: 'working-title', priority: 45, region: 'title', all: [spinner], says: 'busy', versions },
+  {
+    name: 'working-title',
+    priority: 45,
+    region: 'title',
+    // A person may have animations off: then only the word is there.
+    any: [spinner, /^(?:Starting|Working|Thinking|Waiting) \| /],
+    says: 'busy',
+    versions,
+  },
   // The agent may say the same words: the title knows better, where it is kept up.
   {
     name: 'working-line',
     priority: 40,
     region: 'activity',
     all: [/^[•◦] .*\((?:\d+[hms] ?)+ • esc to interrupt\)/],
-    also: [{ region: 'title', not: [ownTitle] }],
+    also: [{ region: 'title', not: [restingTitle] }],
     says: 'busy',
     versions,
   },
@@ -106,7 +114,7 @@ export const codexRules: readonly Rule[] = [
     name: 'resting-title',
     priority: 30,
     region: 'title',
-    all: [ownTitle],
+    all: [restingTitle],
     also: [{ region: 'composer', not: [/^absent/] }],
     says: 'ready',
     versions,
