@@ -77,6 +77,23 @@ export function library(contract: () => Contract): void {
       await ask('DELETE', '/agents/profiles/reviewer')
     })
 
+    test('are made from templates', async () => {
+      const base = '/agents/profiles/templates'
+      const about = (template: string) => ({ body: { template, config: { name: 'a', description: 'd', task: 't' } } })
+      expect((await ask('GET', base)).body).toContainEqual({ name: 'team/worker', description: text })
+      expect((await ask('GET', `${base}/team/worker/schema`)).body).toMatchObject({ type: 'object' })
+      const checked = await ask('POST', `${base}/validate`, about('team/worker'))
+      expect([checked.status, checked.body]).toEqual([200, { valid: true, errors: [] }])
+      const made = await ask('POST', `${base}/preview`, about('team/worker'))
+      expect([made.status, made.body]).toEqual([200, { template: 'team/worker', content: text }])
+      const answers = [
+        await ask('GET', `${base}/team/none/schema`),
+        await ask('POST', `${base}/validate`, about('none')),
+        await ask('POST', `${base}/preview`, about('none')),
+      ]
+      expect(answers.map(refusal)).toEqual(answers.map(() => [404, 'NOT_FOUND']))
+    })
+
     test('providers say whether their program is there', async () => {
       const list = (await ask('GET', '/agents/providers')).body as { name: string }[]
       expect(list.find(({ name }) => name === 'scripted')).toEqual({
