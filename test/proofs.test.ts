@@ -1,4 +1,4 @@
-/** The tables in docs/ that name a test for each danger and each reported fault: complete, and naming tests that exist. */
+/** The tables that name a test for each danger, each threat and each reported fault: complete, and naming tests and files that exist. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -42,12 +42,33 @@ describe('docs/bug-cases.md', () => {
 
   test('has each report once', () => {
     const names = rows.flatMap((row) => /^\| ([A-Z]{2,3}-\d\d) \|/.exec(row)?.[1] ?? [])
-    expect(names.length).toBe(47)
+    expect(names.length).toBe(51)
     expect(new Set(names).size).toBe(names.length)
   })
 
   test('names tests that exist', () => {
     expect(rows.flatMap(faultsOf)).toEqual([])
+  })
+})
+
+describe('THREATS.md', () => {
+  const rows = rowsOf('THREATS.md').filter((row) => /^\| T\d/.test(row))
+
+  test('numbers its threats without a gap', () => {
+    expect(rows.length).toBeGreaterThan(30)
+    expect(rows.map((row) => row.split('|')[1]?.trim())).toEqual(rows.map((_, index) => `T${index + 1}`))
+  })
+
+  test('names tests that exist', () => {
+    expect(rows.flatMap(faultsOf)).toEqual([])
+  })
+
+  test('names places in the code that exist', () => {
+    const places = rows.flatMap((row) =>
+      [...(row.split('|').at(-3) ?? '').matchAll(/`([^`]+)`/g)].map(([, path]) => path),
+    )
+    expect(places.length).toBeGreaterThan(rows.length)
+    expect(places.filter((path = '') => !existsSync(join(root, path)))).toEqual([])
   })
 })
 

@@ -68,6 +68,11 @@ export class RunningAgent implements AsyncDisposable {
     return agent
   }
 
+  /** By which it is found again. */
+  get binding(): Binding {
+    return this.#binding
+  }
+
   /** Starts it again with what it left behind. */
   async relaunch(): Promise<void> {
     await this.#close()

@@ -128,6 +128,22 @@ describe('opencode 1.18.33 itself', () => {
     expect(withTools?.systemPrompt).toContain('You are tested.')
   })
 
+  test('lets nobody in at its port, which every local user can reach, without its password', async () => {
+    await using agent = await startReady()
+    const port = agent.binding['port']
+    const ask = (path: string, method: string, headers = {}) =>
+      fetch(`http://127.0.0.1:${String(port)}${path}`, { method, headers }).then(({ status }) => status)
+    const wrong = { authorization: `Basic ${Buffer.from('opencode:wrong').toString('base64')}` }
+    const answers = [
+      await ask('/session', 'GET'),
+      await ask('/event', 'GET'),
+      await ask('/session', 'POST'),
+      await ask('/config', 'GET'),
+      await ask('/session', 'GET', wrong),
+    ]
+    expect(answers).toEqual([401, 401, 401, 401, 401])
+  })
+
   test('refuses and allows for good as asked', async () => {
     await using agent = await startReady()
     await agent.send('tool echo refused')
