@@ -77,23 +77,6 @@ export function library(contract: () => Contract): void {
       await ask('DELETE', '/agents/profiles/reviewer')
     })
 
-    test('are made from templates', async () => {
-      const base = '/agents/profiles/templates'
-      const about = (template: string) => ({ body: { template, config: { name: 'a', description: 'd', task: 't' } } })
-      expect((await ask('GET', base)).body).toContainEqual({ name: 'team/worker', description: text })
-      expect((await ask('GET', `${base}/team/worker/schema`)).body).toMatchObject({ type: 'object' })
-      const checked = await ask('POST', `${base}/validate`, about('team/worker'))
-      expect([checked.status, checked.body]).toEqual([200, { valid: true, errors: [] }])
-      const made = await ask('POST', `${base}/preview`, about('team/worker'))
-      expect([made.status, made.body]).toEqual([200, { template: 'team/worker', content: text }])
-      const answers = [
-        await ask('GET', `${base}/team/none/schema`),
-        await ask('POST', `${base}/validate`, about('none')),
-        await ask('POST', `${base}/preview`, about('none')),
-      ]
-      expect(answers.map(refusal)).toEqual(answers.map(() => [404, 'NOT_FOUND']))
-    })
-
     test('providers say whether their program is there', async () => {
       const list = (await ask('GET', '/agents/providers')).body as { name: string }[]
       expect(list.find(({ name }) => name === 'scripted')).toEqual({
@@ -103,6 +86,51 @@ export function library(contract: () => Contract): void {
         hint: null,
       })
     })
+  })
+
+  test('templates are listed, described, checked and shown as a profile', async () => {
+    const [first] = (await ask('GET', '/agents/profiles/templates')).body as { name: string }[]
+    const template = first?.name ?? ''
+    expect((await ask('GET', `/agents/profiles/templates/${template}/schema`)).body).toMatchObject({ type: 'object' })
+    const empty = { template, config: {} }
+    const check = await ask('POST', '/agents/profiles/templates/validate', { body: empty })
+    expect([check.status, check.body]).toMatchObject([200, { valid: false, errors: expect.any(Array) as unknown }])
+    const config = { name: 'made', description: 'of a test', goal: 'tea', task: 'tea' }
+    const shown = await ask('POST', '/agents/profiles/templates/preview', { body: { template: 'team/lead', config } })
+    expect(refusal(shown)).toEqual([400, 'BAD_REQUEST'])
+    const { task: _, ...good } = config
+    const made = await ask('POST', '/agents/profiles/templates/preview', {
+      body: { template: 'team/lead', config: good },
+    })
+    expect([made.status, made.body]).toEqual([
+      200,
+      { template: 'team/lead', content: expect.stringContaining('name: made') as unknown },
+    ])
+    const unknown = { template: 'no/such', config: {} }
+    const answers = [
+      await ask('GET', '/agents/profiles/templates/no/such/schema'),
+      await ask('POST', '/agents/profiles/templates/validate', { body: unknown }),
+      await ask('POST', '/agents/profiles/templates/preview', { body: unknown }),
+    ]
+    expect(answers.map(refusal)).toEqual(answers.map(() => [404, 'NOT_FOUND']))
+  })
+
+  test('settings are told and set in the shapes of upstream', async () => {
+    const extra_dirs = [contract().dir]
+    const agents = { agent_dirs: {}, extra_dirs, disabled_dirs: [] }
+    const set = await ask('POST', '/settings/agent-dirs', { body: { extra_dirs } })
+    expect([set.status, set.body]).toEqual([200, agents])
+    expect((await ask('GET', '/settings/agent-dirs')).body).toEqual(agents)
+    const skills = { skills_dir: contract().real.config.layout.skillsDir, extra_dirs }
+    expect((await ask('POST', '/settings/skill-dirs', { body: { extra_dirs } })).body).toEqual(skills)
+    expect((await ask('GET', '/settings/skill-dirs')).body).toEqual(skills)
+    expect((await ask('GET', '/settings/memory')).body).toEqual({ enabled: false, learning_enabled: false })
+  })
+
+  test('a person who has named no way to be told is told so', async () => {
+    const shown = await ask('GET', '/notify')
+    expect([shown.status, shown.body]).toMatchObject([200, { channels: [] }])
+    expect((await ask('POST', '/notify/test')).body).toEqual({ channels: [] })
   })
 
   test('a purge that is only tried says what it would forget', async () => {

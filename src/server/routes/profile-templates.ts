@@ -50,7 +50,7 @@ export const profileTemplateRoutes = [
     summary: 'The text of the profile that a template makes of the answers',
     isUpstream: true,
     access: 'any',
-    errors: ['NOT_FOUND'],
+    errors: ['BAD_REQUEST', 'NOT_FOUND'],
     params: templateParams,
     answer: templatePreviewSchema,
     handle: ({ params }) => ({ template: params.template, content: renderTemplate(params.template, params.config) }),
