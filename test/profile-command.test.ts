@@ -94,6 +94,27 @@ test('a file is installed with its variables, and only over another when told to
   })
 })
 
+test('a launch says what of the profile is not served', async () => {
+  writeFileSync(
+    join(store, 'odd.md'),
+    '---\nname: odd\ncodexConfig: {}\nmcpServers: { docs: { command: docs } }\n---\n',
+  )
+  const { code, err } = await cao(
+    'launch',
+    '--agents',
+    'odd',
+    '--provider',
+    'scripted',
+    '--allowed-tools',
+    'fs_read',
+    '--json',
+  )
+  expect([code, err]).toEqual([
+    0,
+    'of what its profile says, this is not enforced or not served: MCP server docs: left out, the allowed tools do not name @docs; codexConfig: only codex makes use of it\n',
+  ])
+})
+
 test('a profile is made from a template, into the store or into a folder', async () => {
   const dir = world.world.projectDir
   writeFileSync(

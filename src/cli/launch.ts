@@ -181,7 +181,9 @@ async function openFor({ client, context, terminal, isJson }: Launched): Promise
 /** What the CLI can not hold its agent to is said aloud. */
 function noteLimits(context: CliContext, { limits_not_enforced }: TerminalBody): void {
   if (limits_not_enforced.length === 0) return
-  context.note(`its CLI does not enforce the limits of the profile on: ${cleanLine(limits_not_enforced.join(', '))}`)
+  context.note(
+    `of what its profile says, this is not enforced or not served: ${cleanLine(limits_not_enforced.join('; '))}`,
+  )
 }
 
 /** Where it works, and what is not there. */
