@@ -1,16 +1,69 @@
 /**
- * `npm run conformance [-- --ci] [-- vitest's arguments]`: the provider suites against the real CLIs, which the suites
- * install from npm at a pinned version into `.cache/`. `--ci` says that nobody watches. The last line is `N passed, N failed`.
+ * `npm run conformance`: real CLIs, which it installs from npm at a version into `.cache/`, against a scripted model.
+ *
+ *   -- --cli PROVIDER[@VERSION] [--size 80x24]   one CLI through all its states (again for each --cli and --size)
+ *   -- --all [--size 80x24]                      every CLI through all its states
+ *   -- --ci                                      all suites, and of the states the essential ones of four CLIs
+ *   -- [vitest's arguments]                      all suites, or what they select
+ *
+ * Then it prints what was right and how fast each source told. A whole run of a CLI at its verified version that is all right is written
+ * to docs/versions.md. The last line is `N passed, N failed`.
  */
-import { main } from './project.mjs'
+import { attach } from './process.mjs'
+import { main, Refusal, root } from './project.mjs'
 import { ensureSetup } from './setup.mjs'
 import { formatCount, runSuite } from './suite.mjs'
 
+const ciClis = ['claude_code', 'codex', 'opencode_cli', 'gemini_cli']
+const ciSizes = ['80x24']
+const statesFile = 'test/conformance/states.test.ts'
+const usage = 'Usage: npm run conformance -- [--cli PROVIDER[@VERSION]]… [--size COLSxROWS]… | --all | --ci'
+
+function readArgs(words) {
+  const call = {
+    clis: /** @type {string[]} */ ([]),
+    sizes: /** @type {string[]} */ ([]),
+    isAll: false,
+    isCi: false,
+    rest: [],
+  }
+  const take = (name, next) => {
+    if (next === undefined || next.startsWith('--')) throw new Refusal(`${name} takes a value. ${usage}`)
+    return next
+  }
+  for (let at = 0; at < words.length; at++) {
+    const [word, value] = words[at].split(/=(.*)/s)
+    if (word === '--cli') call.clis.push(...take(word, value ?? words[++at]).split(','))
+    else if (word === '--size') call.sizes.push(...take(word, value ?? words[++at]).split(','))
+    else if (word === '--all') call.isAll = true
+    else if (word === '--ci') call.isCi = true
+    else call.rest.push(words[at])
+  }
+  const bad = call.sizes.find((size) => !/^\d{2,3}x\d{2,3}$/.test(size))
+  if (bad !== undefined) throw new Refusal(`${bad} is no size such as 80x24. ${usage}`)
+  return call
+}
+
+/** What the states suite is asked for; `test/conformance/cli-rig.case.ts` reads it. */
+function planEnv({ clis, sizes, isCi }) {
+  const named = clis.length > 0 ? clis : isCi ? ciClis : []
+  const wanted = sizes.length > 0 ? sizes : isCi ? ciSizes : []
+  return {
+    ...process.env,
+    ...(isCi ? { CI: 'true', CAO_CONFORMANCE_ESSENTIAL: '1' } : {}),
+    ...(named.length > 0 ? { CAO_CONFORMANCE_CLIS: named.join(',') } : {}),
+    ...(wanted.length > 0 ? { CAO_CONFORMANCE_SIZES: wanted.join(',') } : {}),
+  }
+}
+
 await main(async () => {
-  const args = process.argv.slice(2)
+  const call = readArgs(process.argv.slice(2))
   const node = await ensureSetup()
-  const env = args.includes('--ci') ? { ...process.env, CI: 'true' } : process.env
-  const total = await runSuite(node, { mode: 'conformance', args: args.filter((arg) => arg !== '--ci'), env })
+  const isStatesOnly = call.isAll || call.clis.length > 0
+  const args = [...(isStatesOnly ? [statesFile] : []), ...call.rest]
+  const sinceMs = Date.now()
+  const total = await runSuite(node, { mode: 'conformance', args, env: planEnv(call) })
+  await attach(node, ['scripts/conformance-report.mjs', String(sinceMs)], { cwd: root })
   console.log(formatCount(total))
   return total.failed === 0 ? 0 : 1
 })

@@ -4,6 +4,7 @@ import { constants } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import type { Client } from '../client/client.ts'
 import { AppError, errorTable } from '../domain/errors.ts'
+import { describeLastGreen } from '../protocol/last-green.ts'
 import { protocolVersion } from '../protocol/version.ts'
 import { cleanLine } from './clean-text.ts'
 import type { CliContext, Command } from './command.ts'
@@ -182,7 +183,11 @@ async function checkProviders(client: Client): Promise<readonly Finding[]> {
   return providers.map(({ name, binary, hint }) =>
     binary === null
       ? { what: name, level: 'note', detail: `not installed${hint === null ? '' : `: ${hint}`}` }
-      : { what: name, level: 'ok', detail: binary },
+      : {
+          what: name,
+          level: 'ok',
+          detail: [binary, describeLastGreen(name)].filter((part) => part !== undefined).join('; '),
+        },
   )
 }
 

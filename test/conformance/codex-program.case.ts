@@ -27,7 +27,10 @@ export function openModel(onRequest: (request: ModelRequest) => void = () => und
 }
 
 /** The program talks to `model` and to nobody else; questions are a feature that Codex has off where nobody asks for it. */
-export function furnishHome(home: string, model: ScriptedModel): { readonly path: string; readonly text: string } {
+export function furnishHome(
+  home: string,
+  model: Pick<ScriptedModel, 'port'>,
+): { readonly path: string; readonly text: string } {
   const path = join(home, '.codex', 'config.toml')
   mkdirSync(dirname(path), { recursive: true })
   const text = `model = "scripted"

@@ -1,0 +1,65 @@
+/**
+ * `node scripts/conformance-report.mjs SINCE`: prints what the states suite found since then (milliseconds since 1970), and keeps the last
+ * versions at which a whole run was right in src/protocol/last-green.ts and docs/versions.md.
+ */
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { main, root } from './project.mjs'
+
+const folder = join(root, '.cache', 'conformance')
+const rowsFile = join(root, 'src', 'protocol', 'last-green.ts')
+const docFile = join(root, 'docs', 'versions.md')
+
+await main(async () => {
+  const results = readResults(Number(process.argv[2] ?? 0))
+  for (const result of results) printResult(result)
+  const { formatVersions, lastGreen } = await import('../src/protocol/last-green.ts')
+  const rows = mergeRows(lastGreen, results)
+  if (JSON.stringify(rows) === JSON.stringify(lastGreen)) return 0
+  const text = readFileSync(rowsFile, 'utf8')
+  const lines = rows.map((row) => `  ${toLiteral(row)},\n`).join('')
+  writeFileSync(rowsFile, text.replace(/(lastGreen: readonly LastGreen\[\] = )\[[\s\S]*?\]\n/, `$1[\n${lines}]\n`))
+  writeFileSync(docFile, formatVersions(rows))
+  console.log('conformance: docs/versions.md has a new row')
+  return 0
+})
+
+function readResults(sinceMs) {
+  if (!existsSync(folder)) return []
+  const names = readdirSync(folder).filter(
+    (name) => name.endsWith('.json') && statSync(join(folder, name)).mtimeMs >= sinceMs,
+  )
+  return names.map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')))
+}
+
+function printResult({ provider, version, size, states, delays }) {
+  console.log(`\n${provider} ${version} at ${size}`)
+  for (const { name, isRight, why } of states)
+    console.log(`  ${isRight ? 'right' : 'WRONG'}  ${name}${why === '' ? '' : `: ${why}`}`)
+  if (delays.length === 0) return
+  console.log('  from the model to CAO, by source:')
+  for (const { name, count, p50Ms, p95Ms } of delays.toSorted((a, b) => a.name.localeCompare(b.name))) {
+    console.log(
+      `    ${name.padEnd(22)} p50 ${String(p50Ms).padStart(5)} ms   p95 ${String(p95Ms).padStart(5)} ms   of ${count}`,
+    )
+  }
+}
+
+/** A row for each CLI and size that was wholly right; a newer run takes the place of the older one. */
+function mergeRows(rows, results) {
+  const green = results
+    .filter(({ isEssential, states }) => !isEssential && states.length > 0 && states.every(({ isRight }) => isRight))
+    .map(({ provider, version, size, states, at }) => ({
+      provider,
+      version,
+      size,
+      states: states.length,
+      date: at.slice(0, 10),
+    }))
+  const key = ({ provider, size }) => `${provider} ${size}`
+  const fresh = new Set(green.map(key))
+  return [...rows.filter((row) => !fresh.has(key(row))), ...green].toSorted((a, b) => key(a).localeCompare(key(b)))
+}
+
+const toLiteral = ({ provider, version, size, states, date }) =>
+  `{ provider: '${provider}', version: '${version}', size: '${size}', states: ${states}, date: '${date}' }`

@@ -1,0 +1,108 @@
+/**
+ * What the states suite needs to know of a CLI that its provider does not: where its program comes from, what a person would have in their
+ * own files, and what it can not be brought to. A new CLI is one entry of `rigs` (and its name in scripts/conformance.mjs).
+ */
+import { mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { claudePackage, claudeVersion } from '../../src/providers/claude_code/install.ts'
+import { codexPackage, codexVersion } from '../../src/providers/codex/install.ts'
+import { installProgram, type NpmProgram } from '../../src/providers/npm-program.ts'
+import { opencodePackage, opencodeVersion } from '../../src/providers/opencode_cli/install.ts'
+import { furnishHome } from './claude-program.case.ts'
+import { furnishHome as furnishCodexHome } from './codex-program.case.ts'
+import { furnishOpencode } from './opencode-program.case.ts'
+
+export const installLimitMs = 300_000
+
+export type CliRig = {
+  readonly provider: string
+  /** The verified one. */
+  readonly version: string
+  readonly programAt: (version: string) => NpmProgram
+  /** Of the folder in `.cache/clis`. */
+  readonly folder: string
+  /** The person's own files. `port`: of the scripted model. */
+  readonly furnish: (home: string, port: number) => void
+  readonly env: (port: number) => Readonly<Record<string, string>>
+  /** HTTP errors after which it tries again by itself, for longer than a test can wait; after the others it gives up. */
+  readonly retries: readonly number[]
+  /** It has a tool to ask the person something. */
+  readonly asks: boolean
+  /** A message that makes it ask before it runs `command`; undefined: `tool COMMAND` does. */
+  readonly askingFor?: (command: string) => string
+  /** A text of the model that its own records lose, and what is left of it. */
+  readonly keeps?: (text: string) => string
+}
+
+export const rigs: readonly CliRig[] = [
+  {
+    provider: 'claude_code',
+    version: claudeVersion,
+    programAt: (version) => ({ ...claudePackage, version }),
+    folder: 'claude',
+    furnish: (home) => void furnishHome(home),
+    env: (port) => ({ ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`, ANTHROPIC_AUTH_TOKEN: 'none' }),
+    retries: [429, 500],
+    asks: true,
+  },
+  {
+    provider: 'codex',
+    version: codexVersion,
+    // Its package has the machine in the version.
+    programAt: (version) => ({ ...codexPackage, version: codexPackage.version.replace(codexVersion, version) }),
+    folder: 'codex',
+    furnish: (home, port) => void furnishCodexHome(home, { port }),
+    env: () => ({ OPENAI_API_KEY: 'none' }),
+    retries: [],
+    asks: true,
+    // Inside of its sandbox it asks for nothing.
+    askingFor: (command) =>
+      `call exec_command ${JSON.stringify({ cmd: command, sandbox_permissions: 'require_escalated', justification: 'test' })}`,
+  },
+  {
+    provider: 'opencode_cli',
+    version: opencodeVersion,
+    programAt: (version) => ({ ...opencodePackage, version }),
+    folder: 'opencode',
+    furnish: furnishOpencode,
+    env: () => ({
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+    }),
+    retries: [400, 429, 500],
+    asks: true,
+  },
+]
+
+const root = join(import.meta.dirname, '..', '..')
+
+/** The folder of the program. Errors: an Error that says why it could not be installed. */
+export async function requireProgram({ programAt, folder }: CliRig, version: string): Promise<string> {
+  const dir = join(root, '.cache', 'clis', `${folder}-${version}`)
+  mkdirSync(dirname(dir), { recursive: true })
+  const waiting = { signal: AbortSignal.timeout(installLimitMs) }
+  const installed = await installProgram(programAt(version), { dir, npm: ['npm'] }, waiting)
+  if (installed.kind === 'failed') throw new Error(`${folder} ${version} could not be installed: ${installed.why}`)
+  return dirname(installed.program)
+}
+
+export type RunPlan = {
+  readonly runs: readonly { readonly rig: CliRig; readonly version: string }[]
+  readonly sizes: readonly string[]
+  readonly isEssential: boolean
+}
+
+/** What scripts/conformance.mjs asks for; without it every CLI at its verified version, in a narrow terminal and a wide one. */
+export function readRunPlan(env: Readonly<Record<string, string | undefined>>): RunPlan {
+  const named = env['CAO_CONFORMANCE_CLIS']?.split(',') ?? rigs.map(({ provider }) => provider)
+  const runs = named.map((word) => {
+    const [name = '', version] = word.split('@')
+    const rig = rigs.find(({ provider }) => provider === name)
+    if (rig === undefined)
+      throw new Error(`no rig for ${name}: there are ${rigs.map(({ provider }) => provider).join(', ')}`)
+    return { rig, version: version ?? rig.version }
+  })
+  const sizes = env['CAO_CONFORMANCE_SIZES']?.split(',') ?? ['80x24', '200x50']
+  return { runs, sizes, isEssential: env['CAO_CONFORMANCE_ESSENTIAL'] === '1' }
+}

@@ -1,0 +1,325 @@
+/**
+ * Real CLIs on the whole CAO, driven through their states by a scripted model. What CAO said is held against what the model server knows:
+ * every change of status in order, none at rest while an answer still comes, answers to the byte. Which CLIs, versions and sizes:
+ * `cli-rig.case.ts`. What came out is written to `.cache/conformance/`, from which `npm run conformance` prints its tables.
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createProviders } from '../../src/main/create-providers.ts'
+import type { QuestionBody } from '../../src/protocol/question.ts'
+import type { Key } from '../../src/providers/provider.ts'
+import { TestWorld, until } from '../world.case.ts'
+import { type CliRig, installLimitMs, readRunPlan, requireProgram } from './cli-rig.case.ts'
+import { pathOf, quantile, Witness } from './witness.case.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const plan = readRunPlan(process.env)
+const stepLimitMs = 90_000
+vi.setConfig({ testTimeout: 240_000, hookTimeout: installLimitMs })
+
+const rest = ['idle', 'completed']
+const escapeAfterRestMs = 500
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+type Run = { readonly rig: CliRig; readonly version: string; readonly size: string }
+const runs: readonly Run[] = plan.runs.flatMap((run) => plan.sizes.map((size) => ({ ...run, size })))
+
+/** One agent of one CLI. */
+class Stage {
+  readonly world: TestWorld
+  readonly witness: Witness
+  readonly #rig: CliRig
+  id = ''
+
+  private constructor(rig: CliRig, world: TestWorld, witness: Witness) {
+    this.#rig = rig
+    this.world = world
+    this.witness = witness
+  }
+
+  static async open({ rig, version, size }: Run): Promise<Stage> {
+    const folder = await requireProgram(rig, version)
+    const witness = await Witness.open()
+    const world = await TestWorld.open({
+      ...rig.env(witness.port),
+      PATH: [folder, process.env['PATH'] ?? ''].join(delimiter),
+      CAO_TERMINAL_SIZE: size,
+    })
+    rig.furnish(world.world.env['HOME'] ?? '', witness.port)
+    const dir = world.world.layout.agentStoreDir
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    const profile = `---\nname: tried\ndescription: for this test\nprovider: ${rig.provider}\nrole: developer\npermissionMode: ask\n---\nYou are tried.\n`
+    writeFileSync(join(dir, 'tried.md'), profile, { mode: 0o600 })
+    await world.startServer()
+    const stage = new Stage(rig, world, witness)
+    stage.id = await stage.launch()
+    return stage
+  }
+
+  async launch(): Promise<string> {
+    const { id } = await this.world.client.createSession({
+      agent_profile: 'tried',
+      working_directory: this.world.world.projectDir,
+    })
+    return id
+  }
+
+  get #quirks() {
+    const provider = createProviders(root).find(({ name }) => name === this.#rig.provider)
+    if (provider === undefined) throw new Error(`no provider ${this.#rig.provider}`)
+    return provider.quirks
+  }
+
+  async lastSeq(): Promise<number> {
+    return (await this.world.client.listEvents({ limit: 1 })).last_seq
+  }
+
+  send(message: string): Promise<unknown> {
+    return this.world.client.sendInput(this.id, { message, wait_s: 60 })
+  }
+
+  async waitFor(statuses: readonly string[], reason?: string): Promise<string> {
+    return until(`${this.id} to be ${statuses.join(' or ')} ${reason ?? ''}`, stepLimitMs, async () => {
+      const { status, status_reason } = await this.world.client.getTerminal(this.id)
+      return statuses.includes(status) && (reason === undefined || reason === status_reason) ? status : undefined
+    })
+  }
+
+  async waitForModel(what: string, isThere: () => boolean): Promise<void> {
+    await until(`the model ${what}`, stepLimitMs, () => (isThere() ? true : undefined))
+  }
+
+  async findQuestion(): Promise<QuestionBody> {
+    return until('a question', stepLimitMs, async () => (await this.world.client.listQuestions(this.id))[0])
+  }
+
+  /** As a person presses them: on the pane, past CAO. */
+  async press(keys: readonly Key[]): Promise<void> {
+    const { argv } = await this.world.client.attachArgv(this.id)
+    const [program = '', ...args] = argv.slice(0, argv.indexOf('attach-session'))
+    const pane = (await this.world.client.explain(this.id)).facts['pane']?.split(' ')[0] ?? ''
+    for (const key of keys) {
+      const literal = key.kind === 'text' ? ['-l', key.text] : [key.name]
+      execFileSync(program, [...args, 'send-keys', '-t', pane, ...literal])
+    }
+  }
+
+  /** Breaks the turn off as a person does, and leaves an empty composer. */
+  async interrupt(): Promise<void> {
+    await this.press(this.#quirks.interrupt)
+    await this.waitFor(rest)
+    await sleep(escapeAfterRestMs)
+    await this.press(this.#quirks.clear)
+    await sleep(escapeAfterRestMs)
+  }
+
+  /** The statuses of one turn, from what was sent to rest; none of them at rest while the model was still answering. */
+  async expectTurn(message: string, act: () => Promise<void> = async () => undefined): Promise<readonly string[]> {
+    const [seq, from] = [await this.lastSeq(), this.witness.facts.length]
+    await this.send(message)
+    await act()
+    await this.waitFor(rest)
+    const changes = await this.witness.listChanges(this.world.client, this.id, seq)
+    const answered = this.witness.lastAnswered(from)
+    const early = changes.filter(({ to, atMs }) => rest.includes(to) && atMs < (answered?.atMs ?? 0))
+    expect(early, 'at rest while the model still answered').toEqual([])
+    if (answered !== undefined) await this.witness.noteDelays(this.world.client, this.id, answered.atMs, 'end')
+    return pathOf(changes)
+  }
+
+  async lastAnswer(): Promise<string> {
+    return (await this.world.client.readOutput(this.id, 'last')).output
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.world[Symbol.asyncDispose]()
+    await this.witness[Symbol.asyncDispose]()
+  }
+}
+
+describe.each(runs)('$rig.provider $version at $size', (run) => {
+  const { rig } = run
+  let stage: Stage
+  const states: { readonly name: string; readonly isRight: boolean; readonly why: string }[] = []
+  beforeAll(async () => {
+    stage = await Stage.open(run)
+  })
+  afterAll(async () => {
+    writeResult(run, states, stage?.witness)
+    await stage?.[Symbol.asyncDispose]()
+  })
+
+  /** A state that is tried; the essential ones also where there is little time. */
+  function state(name: string, isEssential: boolean, tryIt: () => Promise<void>): void {
+    if (plan.isEssential && !isEssential) return
+    test(name, async () => {
+      try {
+        await tryIt()
+        states.push({ name, isRight: true, why: '' })
+      } catch (error) {
+        states.push({
+          name,
+          isRight: false,
+          why: error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : '',
+        })
+        throw error
+      }
+    })
+  }
+  const turn = ['processing', 'completed']
+  const expectAnswer = async () => {
+    const { text } = stage.witness.lastAnswered(0)?.answer ?? { text: '' }
+    expect(text).not.toBe('')
+    const kept = (rig.keeps ?? String)(text)
+    // Some take blanks off the end.
+    expect([kept, kept.trimEnd()]).toContain(await stage.lastAnswer())
+  }
+
+  state('ready after the start', true, async () => {
+    expect(await stage.waitFor(rest)).toBe('idle')
+  })
+
+  state('an answer', true, async () => {
+    expect(await stage.expectTurn('reply hello from the model')).toEqual(turn)
+    await expectAnswer()
+  })
+
+  state('streaming', true, async () => {
+    expect(await stage.expectTurn('slow 4')).toEqual(turn)
+    await expectAnswer()
+  })
+
+  state('a silent model, and an interrupt', true, async () => {
+    const asked = stage.witness.facts.length
+    const seq = await stage.lastSeq()
+    await stage.send('hang')
+    await stage.waitForModel('to be asked', () => stage.witness.facts.length > asked)
+    await sleep(3_000)
+    expect(await stage.waitFor(['processing'])).toBe('processing')
+    await stage.interrupt()
+    const [first, ...later] = pathOf(await stage.witness.listChanges(stage.world.client, stage.id, seq))
+    expect([first, later.length, rest.includes(later[0] ?? '')]).toEqual(['processing', 1, true])
+  })
+
+  const askingFor = rig.askingFor ?? ((command: string) => `tool ${command}`)
+  const askForPermission = async (file: string, choose: (question: QuestionBody) => string) =>
+    stage.expectTurn(`${askingFor(`touch ${join(stage.world.world.projectDir, file)}`)}\nreply done`, async () => {
+      const [from, askedMs] = [stage.witness.facts.length, stage.witness.lastAnswered(0)?.atMs]
+      const question = await stage.findQuestion()
+      expect([question.reason, question.options.length > 1]).toEqual(['permission', true])
+      expect(question.text).toContain(file)
+      const sinceMs = stage.witness.lastAnswered(from)?.atMs ?? stage.witness.lastAnswered(0)?.atMs ?? askedMs ?? 0
+      await stage.witness.noteDelays(stage.world.client, stage.id, sinceMs, 'question')
+      const answer = choose(question)
+      await stage.world.client.answerQuestion(stage.id, { answer, question_id: question.id })
+    })
+
+  state('a permission that is given', true, async () => {
+    const path = await askForPermission('given', ({ options }) => options[0] ?? '')
+    expect(path).toEqual(['processing', 'waiting_user_answer', 'processing', 'completed'])
+    expect(existsSync(join(stage.world.world.projectDir, 'given'))).toBe(true)
+    expect(await stage.lastAnswer()).toContain('done')
+  })
+
+  state('a permission that is refused', true, async () => {
+    const refusal = ({ options }: QuestionBody) =>
+      options.findLast((option) => /^(?:no|reject|deny|cancel)/i.test(option)) ?? 'no'
+    const path = await askForPermission('refused', refusal)
+    expect(path.slice(0, 2)).toEqual(['processing', 'waiting_user_answer'])
+    expect(rest).toContain(path.at(-1))
+    expect(existsSync(join(stage.world.world.projectDir, 'refused'))).toBe(false)
+  })
+
+  if (rig.asks) {
+    state('a question', true, async () => {
+      const path = await stage.expectTurn('ask Which colour? | Red | Blue\nreply It said: {result}', async () => {
+        const question = await stage.findQuestion()
+        expect(question).toMatchObject({ reason: 'question', options: ['Red', 'Blue'] })
+        await stage.world.client.answerQuestion(stage.id, { answer: 'Blue', question_id: question.id })
+      })
+      expect(path).toEqual(['processing', 'waiting_user_answer', 'processing', 'completed'])
+      expect(await stage.lastAnswer()).toContain('Blue')
+    })
+  }
+
+  for (const text of ['markdown', 'unicode', 'long', 'say one block\nreply and another']) {
+    state(`the answer to the byte: ${text.split('\n', 1)[0]}`, text === 'markdown', async () => {
+      expect(await stage.expectTurn(text)).toEqual(turn)
+      await expectAnswer()
+    })
+  }
+
+  for (const code of [400, 429, 500]) {
+    state(`HTTP ${code}`, code === 400, async () => {
+      await stage.send(`error ${code}`)
+      if (rig.retries.includes(code)) {
+        await stage.waitFor(['processing'], 'retrying')
+        await stage.interrupt()
+      } else {
+        await stage.waitFor(['error'])
+      }
+      expect(await stage.expectTurn('reply goes on')).toEqual(turn)
+      await expectAnswer()
+    })
+  }
+
+  state('two agents call their tools at once, each as itself', false, async () => {
+    const { session_name: session } = await stage.world.client.getTerminal(stage.id)
+    const { id: other } = await stage.world.client.createTerminal(session, {
+      agent_profile: 'tried',
+      working_directory: stage.world.world.projectDir,
+    })
+    const first = stage.id
+    const call = (to: string, text: string) =>
+      `call send_message ${JSON.stringify({ receiver_id: to, message: text })}\nreply sent`
+    await Promise.all([
+      stage.world.client.sendInput(first, { message: call(other, 'reply one') }),
+      stage.world.client.sendInput(other, { message: call(first, 'reply two') }),
+    ])
+    const from = async (id: string, sender: string) =>
+      until(`a message from ${sender}`, stepLimitMs, async () =>
+        (await stage.world.client.listMessages(id, { limit: 100 })).find(({ sender_id }) => sender_id === sender),
+      )
+    expect((await from(other, first)).message).toBe('reply one')
+    expect((await from(first, other)).message).toBe('reply two')
+    await stage.waitFor(rest)
+    await stage.world.client.deleteTerminal(other)
+  })
+
+  state('the end of the program, and its conversation again', true, async () => {
+    await stage.world.client.exitTerminal(stage.id)
+    await stage.waitFor(['completed'], 'exited')
+    if (plan.isEssential) return
+    await stage.world.client.recoverTerminal(stage.id, {})
+    await stage.waitFor(rest)
+    expect(await stage.expectTurn('reply back again')).toEqual(turn)
+    const asked = stage.witness.facts.findLast((fact) => fact.kind === 'asked')
+    const heard = asked?.request.items.some(
+      (item) => item.kind === 'user' && item.text.includes('hello from the model'),
+    )
+    expect(heard, 'the model sees the conversation of before').toBe(true)
+  })
+})
+
+function writeResult({ rig, version, size }: Run, states: readonly object[], witness: Witness | undefined): void {
+  const delays = [...(witness?.delays ?? [])].map(([name, values]) => ({
+    name,
+    count: values.length,
+    p50Ms: quantile(values, 0.5),
+    p95Ms: quantile(values, 0.95),
+  }))
+  const dir = join(root, '.cache', 'conformance')
+  mkdirSync(dir, { recursive: true })
+  const result = {
+    provider: rig.provider,
+    version,
+    size,
+    isEssential: plan.isEssential,
+    at: new Date().toISOString(),
+    states,
+    delays,
+  }
+  writeFileSync(join(dir, `${rig.provider}-${version}-${size}.json`), JSON.stringify(result, null, 2))
+}
