@@ -1,5 +1,5 @@
 /** `cao doctor` on the whole system: the tmux version with its dangers, the server, what is left over, and what to do. */
-import { mkdirSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { FindingBody } from '../src/protocol/doctor.ts'
@@ -53,3 +53,36 @@ test('what is left over or was changed is named with what to do about it, and no
   await world.startServer()
   expect((await doctor()).about('tmux options')).toMatchObject([{ level: 'ok' }])
 })
+
+test('a folder of the home that this user can not use is named, and a server does not start on it', async () => {
+  const { terminalsDir, outboxDir } = world.world.layout
+  // Root may use what it has no right to; what belongs to somebody else it can make, and others can not.
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) chownSync(terminalsDir, 12_345, 12_345)
+  else chmodSync(terminalsDir, 0)
+  const { code, about } = await doctor()
+  expect(code).not.toBe(0)
+  expect(about('permissions')).toEqual([
+    {
+      what: 'permissions',
+      level: 'fail',
+      detail: expect.stringMatching(`^${terminalsDir} (belongs to user 12345|can not be used)`),
+    },
+  ])
+  if (isRoot) chownSync(terminalsDir, 0, 0)
+  else chmodSync(terminalsDir, 0o700)
+  expect((await doctor()).about('permissions')).toEqual([])
+  await world.endServer('SIGTERM')
+  rmSync(outboxDir, { recursive: true })
+  writeFileSync(outboxDir, 'a file where a folder has to be')
+  const ran = await world.run('cao', ['init'])
+  expect(ran).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringContaining(`the folder ${outboxDir} can not be made or used`),
+  })
+  rmSync(outboxDir)
+  const made = await world.run('cao', ['init'])
+  expect(made).toMatchObject({ code: 0, out: expect.stringContaining(`database  ${world.world.layout.dbFile}`) })
+  expect(await world.run('cao', ['server', 'stop'])).toMatchObject({ code: 0 })
+}, 60_000)

@@ -128,6 +128,16 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./purge.ts')).purgeCommand,
   },
   {
+    name: 'service',
+    summary: 'run the server as a systemd unit of yours',
+    load: async () => (await import('./service.ts')).serviceCommand,
+  },
+  {
+    name: 'init',
+    summary: 'make the home and its database, and say what is there',
+    load: async () => (await import('./init.ts')).initCommand,
+  },
+  {
     name: 'doctor',
     summary: 'check what CAO needs, and say what to do about what is missing',
     load: async () => (await import('./doctor.ts')).doctorCommand,

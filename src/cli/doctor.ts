@@ -2,13 +2,17 @@
 import { execFile } from 'node:child_process'
 import { constants } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
+import { userInfo } from 'node:os'
+import { dirname } from 'node:path'
 import type { Client } from '../client/client.ts'
 import { AppError, errorTable } from '../domain/errors.ts'
+import type { HomeLayout } from '../protocol/home.ts'
 import { describeLastGreen } from '../protocol/last-green.ts'
 import { protocolVersion } from '../protocol/version.ts'
 import { cleanLine } from './clean-text.ts'
 import type { CliContext, Command } from './command.ts'
 import { describeHomeFault, refuseBadHome, toHomeFault } from './home-fault.ts'
+import { judgeLogout, readLogoutFacts } from './logout.ts'
 import { flagOption, takePositionals } from './parse-call.ts'
 import { printJson, printLine } from './print.ts'
 import { formatTable } from './table.ts'
@@ -77,6 +81,7 @@ async function examine(context: CliContext): Promise<Examined> {
   const findings = [
     ...local,
     ...(await checkServer(client, context)),
+    ...(await checkLogout(client)),
     ...(await askServer(client)),
     ...(await checkProviders(client)),
     ...(await checkProfiles(client)),
@@ -132,6 +137,7 @@ async function checkHome({ layout }: CliContext): Promise<readonly Finding[]> {
     const { bavail, bsize } = await statfs(home)
     const free = bavail * bsize
     return [
+      ...(await checkFolders(layout)),
       isPrivate
         ? { what: 'home', level: 'ok', detail: home }
         : { what: 'home', level: 'fail', detail: `${home} is open to other users: chmod 700 ${home}` },
@@ -148,6 +154,39 @@ async function checkHome({ layout }: CliContext): Promise<readonly Finding[]> {
     if (!(fault instanceof AppError)) throw error
     return [{ what: 'home', level: 'fail', detail: cleanLine(fault.message) }]
   }
+}
+
+/** A folder that this user can not use, as after a run under another one. */
+async function checkFolders(layout: HomeLayout): Promise<readonly Finding[]> {
+  const { runDir, logsDir, dbFile, terminalsDir, shimsDir, outboxDir } = layout
+  const findings: Finding[] = []
+  for (const dir of [runDir, logsDir, dirname(dbFile), terminalsDir, shimsDir, outboxDir]) {
+    const problem = await findProblem(dir)
+    if (problem !== undefined) findings.push({ what: 'permissions', level: 'fail', detail: `${dir} ${problem}` })
+  }
+  return findings
+}
+
+async function findProblem(dir: string): Promise<string | undefined> {
+  try {
+    const { uid } = await stat(dir)
+    const own = process.getuid?.() ?? uid
+    if (uid !== own) return `belongs to user ${uid}, and not to you (${own}): chown it with all that is in it`
+    await access(dir, constants.R_OK | constants.W_OK | constants.X_OK)
+    return undefined
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    return 'can not be used: chmod 700 on it gives it back to you'
+  }
+}
+
+/** What a logout would do to the agents. */
+async function checkLogout(client: Client): Promise<readonly Finding[]> {
+  const { backend } = await client.health()
+  const pid = Number(backend?.details['pid'])
+  if (process.platform !== 'linux' || !Number.isInteger(pid) || pid <= 0) return []
+  const judged = judgeLogout(await readLogoutFacts(pid, userInfo().username))
+  return judged === undefined ? [] : [{ what: 'logout', ...judged }]
 }
 
 async function checkServer(client: Client, { programs }: CliContext): Promise<readonly Finding[]> {

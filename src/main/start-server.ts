@@ -4,7 +4,7 @@
  * leaves every agent alone.
  */
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { LaunchDefaults } from '../app/context.ts'
@@ -150,9 +150,11 @@ function makeDirectories({ layout }: ServerConfig): void {
   ]) {
     try {
       makeDirectory(dir)
+      accessSync(dir, constants.R_OK | constants.W_OK | constants.X_OK)
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause)
-      throw new AppError('BAD_REQUEST', `${dir} can not be made (${why}); name another folder by CAO_HOME`, { cause })
+      const cure = 'look who owns it and its mode, or name another folder by CAO_HOME'
+      throw new AppError('BAD_REQUEST', `the folder ${dir} can not be made or used (${why}); ${cure}`, { cause })
     }
   }
 }

@@ -18,9 +18,30 @@ export function renderError(error: unknown, log: Log, where: string): RenderedEr
   return { status: bug.row.httpStatus, body: toErrorBody(bug) }
 }
 
+/** What the system refused about a file: no bug of ours, and a person can do something about it. */
+function toSystemFault(error: unknown): AppError | undefined {
+  if (!(error instanceof Error && 'code' in error)) return undefined
+  const { code, path = 'the home' } = error as NodeJS.ErrnoException
+  switch (code) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return new AppError('STORAGE_FULL', `there is no room left for ${path} (${code}); make room`, { cause: error })
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return new AppError('BLOCKED', `the server may not use ${path} (${code}): look who owns it and its mode`, {
+        cause: error,
+      })
+    default:
+      return undefined
+  }
+}
+
 function toAppError(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error
   if (error instanceof DeadlineError) return new AppError('TIMEOUT', error.message, { cause: error })
+  const system = toSystemFault(error)
+  if (system !== undefined) return system
   if (error instanceof QueueFullError) return new AppError('QUEUE_FULL', error.message, { cause: error })
   return undefined
 }
