@@ -185,3 +185,29 @@ it.each([
 ])('reads the binding %j', (binding, parsed) => {
   expect(parseBinding(binding)).toEqual(parsed)
 })
+
+/** Literally as upstream's table has them: what a word of the vocabulary must reach, and nothing without it. */
+const nativeTools = {
+  execute_bash: ['Bash', 'BashOutput', 'KillShell', 'Task', 'Agent', 'Monitor'],
+  fs_read: ['Read'],
+  fs_write: ['Edit', 'Write', 'NotebookEdit'],
+  fs_list: ['Glob', 'Grep'],
+  'fs_*': ['Read', 'Edit', 'Write', 'NotebookEdit', 'Glob', 'Grep'],
+  web_fetch: ['WebFetch', 'WebSearch'],
+  '*': ['Bash', 'Read', 'Edit', 'Glob', 'WebFetch'],
+}
+
+it.each(Object.entries(nativeTools))('%s alone reaches what it stands for, and nothing else', (word, own) => {
+  const { denied, notEnforced } = planPermissions(profile, [word, '@builtin', 'discovery', '@docs/x'], undefined)
+  const others = Object.values(nativeTools)
+    .flat()
+    .filter((tool) => !own.includes(tool) && word !== '*')
+  expect(denied.filter((tool) => own.includes(tool))).toEqual([])
+  expect(denied).toEqual(expect.arrayContaining(others))
+  expect(notEnforced).toEqual([])
+})
+
+it('denies all of them where the list is empty', () => {
+  const { denied } = planPermissions(profile, [], undefined)
+  expect(denied).toEqual(expect.arrayContaining(Object.values(nativeTools).flat()))
+})

@@ -149,3 +149,25 @@ describe('planPermissions', () => {
     ])
   })
 })
+
+const nativePermissions = {
+  execute_bash: ['bash', 'task'],
+  fs_read: ['read'],
+  fs_write: ['edit'],
+  fs_list: ['glob', 'grep', 'list'],
+  'fs_*': ['read', 'edit', 'glob', 'grep', 'list'],
+  web_fetch: ['webfetch', 'websearch'],
+}
+const all = [...new Set(Object.values(nativePermissions).flat())]
+const deniedOf = (tools: readonly string[]) => {
+  const { map } = planPermissions({ ...profile, permissionMode: 'allow' }, tools, 'cao_')
+  return all.filter((name) => map[name] === 'deny')
+}
+
+it.each(Object.entries(nativePermissions))('%s alone reaches what it stands for, and nothing else', (word, own) => {
+  expect(deniedOf([word, '@builtin', 'discovery'])).toEqual(all.filter((name) => !own.includes(name)))
+})
+
+it('denies all of them where the list is empty, and none where it is "*"', () => {
+  expect([deniedOf([]), deniedOf(['*'])]).toEqual([all, []])
+})
