@@ -7,8 +7,8 @@ import { AppError } from '../domain/errors.ts'
 import { problemOf } from './problem.ts'
 import { bodyBytesMax } from './version.ts'
 
-/** Names of profiles, providers, models, keys of requests. Units: characters. */
-export const nameLengthMax = 128
+/** Names of profiles, providers, models (which may be whole ARNs), keys of requests. Units: characters. */
+export const nameLengthMax = 256
 /** One tool name or pattern. Units: characters. */
 export const toolLengthMax = 256
 export const toolsMax = 256

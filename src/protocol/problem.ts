@@ -6,6 +6,7 @@ const nouns: Readonly<Record<string, string>> = {
   array: 'a list',
   object: 'an object',
   record: 'an object',
+  boolean: 'true or false',
 }
 const units: Readonly<Record<string, string>> = { string: ' characters', array: ' elements', set: ' elements' }
 
