@@ -8,6 +8,7 @@ const profile = '---\nname: far\n---\nFrom far away.\n'
 const answers: Readonly<Record<string, Answer>> = {
   '/a/far.md': (_request, answer) => answer.end(profile),
   '/a/moved.md': (_request, answer) => answer.writeHead(302, { location: 'https://127.0.0.1/secret.md' }).end(),
+  '/a/page.md': (_request, answer) => answer.setHeader('content-type', 'text/html; charset=utf-8').end(profile),
   '/a/gone.md': (_request, answer) => answer.writeHead(404).end('<html>'),
   '/a/latin.md': (_request, answer) => answer.end(Buffer.from('---\nname: latin\n---\ncaf\u00e9', 'latin1')),
   '/a/endless.md': (_request, answer) => {
@@ -62,6 +63,11 @@ describe('an address that may be asked', () => {
       /^BAD_REQUEST: profiles\.test sends to another address, and redirects are not followed/,
     ],
     ['a page that is not there', '/a/gone.md', /^BAD_REQUEST: profiles\.test answers 404 for \/a\/gone\.md$/],
+    [
+      'a web page around it',
+      '/a/page.md',
+      /^BAD_REQUEST: profiles\.test answers with a web page; name the file itself/,
+    ],
     ['an endless answer', '/a/endless.md', /^PROFILE_INVALID: .* is larger than 256 KiB/],
     ['what is no UTF-8', '/a/latin.md', /^PROFILE_INVALID: .* is not UTF-8/],
     ['a connection that breaks', '/a/broken.md', /^BAD_REQUEST: .* can not be fetched: /],

@@ -116,6 +116,9 @@ async function readAnswer(answer: IncomingMessage, { host, path }: ProfilePlace)
     throw refuse(`${host} sends to another address, and redirects are not followed: name that address itself`)
   }
   if (status !== 200) throw refuse(`${host} answers ${status} for ${path}`)
+  if (/^text\/html\b/i.test(answer.headers['content-type'] ?? '')) {
+    throw refuse(`${host} answers with a web page; name the file itself, as on raw.githubusercontent.com`)
+  }
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of answer as AsyncIterable<Buffer>) {
