@@ -115,18 +115,6 @@ export function library(contract: () => Contract): void {
     expect(answers.map(refusal)).toEqual(answers.map(() => [404, 'NOT_FOUND']))
   })
 
-  test('settings are told and set in the shapes of upstream', async () => {
-    const extra_dirs = [contract().dir]
-    const agents = { agent_dirs: {}, extra_dirs, disabled_dirs: [] }
-    const set = await ask('POST', '/settings/agent-dirs', { body: { extra_dirs } })
-    expect([set.status, set.body]).toEqual([200, agents])
-    expect((await ask('GET', '/settings/agent-dirs')).body).toEqual(agents)
-    const skills = { skills_dir: contract().real.config.layout.skillsDir, extra_dirs }
-    expect((await ask('POST', '/settings/skill-dirs', { body: { extra_dirs } })).body).toEqual(skills)
-    expect((await ask('GET', '/settings/skill-dirs')).body).toEqual(skills)
-    expect((await ask('GET', '/settings/memory')).body).toEqual({ enabled: false, learning_enabled: false })
-  })
-
   test('a person who has named no way to be told is told so', async () => {
     const shown = await ask('GET', '/notify')
     expect([shown.status, shown.body]).toMatchObject([200, { channels: [] }])
@@ -145,10 +133,10 @@ export function library(contract: () => Contract): void {
     const set = (what: string, extra_dirs: string[]) => ask('POST', `/settings/${what}-dirs`, { body: { extra_dirs } })
     const agents = (extra_dirs: string[]) => ({ agent_dirs: {}, extra_dirs, disabled_dirs: [] })
     const skills = (extra_dirs: string[]) => ({ skills_dir: text, extra_dirs })
-    expect(await ask('GET', '/settings/agent-dirs')).toMatchObject({ status: 200, body: agents([]) })
     expect(await set('agent', ['/a'])).toMatchObject({ status: 200, body: agents(['/a']) })
-    expect(await ask('GET', '/settings/skill-dirs')).toMatchObject({ status: 200, body: skills([]) })
+    expect(await ask('GET', '/settings/agent-dirs')).toMatchObject({ status: 200, body: agents(['/a']) })
     expect(await set('skill', ['/s', '~/t'])).toMatchObject({ status: 200, body: skills(['/s', '~/t']) })
+    expect(await ask('GET', '/settings/skill-dirs')).toMatchObject({ status: 200, body: skills(['/s', '~/t']) })
     expect(refusal(await set('skill', ['relative']))).toEqual([400, 'BAD_REQUEST'])
     const memory = { enabled: false, learning_enabled: false }
     expect(await ask('GET', '/settings/memory')).toMatchObject({ status: 200, body: memory })
