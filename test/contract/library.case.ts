@@ -129,19 +129,6 @@ export function library(contract: () => Contract): void {
     ])
   })
 
-  test('folders of skills and profiles are told as settings.json has them, and set', async () => {
-    const set = (what: string, extra_dirs: string[]) => ask('POST', `/settings/${what}-dirs`, { body: { extra_dirs } })
-    const agents = (extra_dirs: string[]) => ({ agent_dirs: {}, extra_dirs, disabled_dirs: [] })
-    const skills = (extra_dirs: string[]) => ({ skills_dir: text, extra_dirs })
-    expect(await set('agent', ['/a'])).toMatchObject({ status: 200, body: agents(['/a']) })
-    expect(await ask('GET', '/settings/agent-dirs')).toMatchObject({ status: 200, body: agents(['/a']) })
-    expect(await set('skill', ['/s', '~/t'])).toMatchObject({ status: 200, body: skills(['/s', '~/t']) })
-    expect(await ask('GET', '/settings/skill-dirs')).toMatchObject({ status: 200, body: skills(['/s', '~/t']) })
-    expect(refusal(await set('skill', ['relative']))).toEqual([400, 'BAD_REQUEST'])
-    const memory = { enabled: false, learning_enabled: false }
-    expect(await ask('GET', '/settings/memory')).toMatchObject({ status: 200, body: memory })
-  })
-
   test('skills are listed, told by their name, and refused with a reason', async () => {
     const dir = contract().real.config.layout.skillsDir
     const write = async (name: string, content: string) => {
