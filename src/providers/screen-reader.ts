@@ -35,8 +35,31 @@ export type ScreenPlan<Region extends string> = {
   readonly cut: (snapshot: Snapshot) => ScreenCut<Region>
 }
 
+/**
+ * Where no rule of the provider holds and nothing can be typed, something that is chosen from or waits for a key is a question to the
+ * person, whatever its words: a new dialog must never look like a program that is only slow.
+ */
+const unknownDialogs: readonly ScreenRule<SharedRegion>[] = [
+  {
+    name: 'unknown choice',
+    priority: Number.MIN_SAFE_INTEGER,
+    region: 'bottom',
+    all: [/(?:^|\n)[ │┃|]*[❯›>▶●→*] *\(?1[.)] \S/, /\n[ │┃|]*[❯›>▶●○→*]? *\(?2[.)] \S/],
+    also: [{ region: 'composer', all: [/^absent$/] }],
+    says: 'question',
+  },
+  {
+    name: 'unknown prompt',
+    priority: Number.MIN_SAFE_INTEGER,
+    region: 'bottom',
+    any: [/[[(]y(?:es)?\/n(?:o)?[\])][^\n]{0,10}$/i, /\bpress (?:enter|return|any key)\b[^\n]{0,40}$/i],
+    also: [{ region: 'composer', all: [/^absent$/] }],
+    says: 'question',
+  },
+]
+
 export function createScreenReader<Region extends string>(plan: ScreenPlan<Region>): ScreenReader {
-  return makeReader(plan, plan.rules)
+  return makeReader(plan, [...plan.rules, ...unknownDialogs])
 }
 
 function makeReader<Region extends string>(plan: ScreenPlan<Region>, rules: readonly ScreenRule[]): ScreenReader {

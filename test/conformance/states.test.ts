@@ -204,8 +204,8 @@ describe.each(runs)('$rig.provider $version at $size', (run) => {
   })
 
   const askingFor = rig.askingFor ?? ((command: string) => `tool ${command}`)
-  const askForPermission = async (file: string, choose: (question: QuestionBody) => string) =>
-    stage.expectTurn(`${askingFor(`touch ${join(stage.world.world.projectDir, file)}`)}\nreply done`, async () => {
+  const askForPermission = async (file: string, then: string, choose: (question: QuestionBody) => string) =>
+    stage.expectTurn(`${askingFor(`touch ${join(stage.world.world.projectDir, file)}`)}${then}`, async () => {
       const [from, askedMs] = [stage.witness.facts.length, stage.witness.lastAnswered(0)?.atMs]
       const question = await stage.findQuestion()
       expect([question.reason, question.options.length > 1]).toEqual(['permission', true])
@@ -217,7 +217,7 @@ describe.each(runs)('$rig.provider $version at $size', (run) => {
     })
 
   state('a permission that is given', true, async () => {
-    const path = await askForPermission('given', ({ options }) => options[0] ?? '')
+    const path = await askForPermission('given', '\nreply done', ({ options }) => options[0] ?? '')
     expect(path).toEqual(['processing', 'waiting_user_answer', 'processing', 'completed'])
     expect(existsSync(join(stage.world.world.projectDir, 'given'))).toBe(true)
     expect(await stage.lastAnswer()).toContain('done')
@@ -226,7 +226,7 @@ describe.each(runs)('$rig.provider $version at $size', (run) => {
   state('a permission that is refused', true, async () => {
     const refusal = ({ options }: QuestionBody) =>
       options.findLast((option) => /^(?:no|reject|deny|cancel)/i.test(option)) ?? 'no'
-    const path = await askForPermission('refused', refusal)
+    const path = await askForPermission('refused', '', refusal)
     expect(path.slice(0, 2)).toEqual(['processing', 'waiting_user_answer'])
     expect(rest).toContain(path.at(-1))
     expect(existsSync(join(stage.world.world.projectDir, 'refused'))).toBe(false)
