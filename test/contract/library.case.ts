@@ -115,6 +115,18 @@ export function library(contract: () => Contract): void {
     expect(answers.map(refusal)).toEqual(answers.map(() => [404, 'NOT_FOUND']))
   })
 
+  test('settings are told and set in the shapes of upstream', async () => {
+    const extra_dirs = [contract().dir]
+    const agents = { agent_dirs: {}, extra_dirs, disabled_dirs: [] }
+    const set = await ask('POST', '/settings/agent-dirs', { body: { extra_dirs } })
+    expect([set.status, set.body]).toEqual([200, agents])
+    expect((await ask('GET', '/settings/agent-dirs')).body).toEqual(agents)
+    const skills = { skills_dir: contract().real.config.layout.skillsDir, extra_dirs }
+    expect((await ask('POST', '/settings/skill-dirs', { body: { extra_dirs } })).body).toEqual(skills)
+    expect((await ask('GET', '/settings/skill-dirs')).body).toEqual(skills)
+    expect((await ask('GET', '/settings/memory')).body).toEqual({ enabled: false, learning_enabled: false })
+  })
+
   test('a person who has named no way to be told is told so', async () => {
     const shown = await ask('GET', '/notify')
     expect([shown.status, shown.body]).toMatchObject([200, { channels: [] }])
