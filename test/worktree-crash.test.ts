@@ -74,14 +74,15 @@ test("killed during git's own work: the next start takes everything back, and a 
   await world.client.trustWorktreeSetup(dir, undefined)
   // A filter that waits holds the checkout where it is.
   const started = join(world.world.folder, 'filtering')
-  git('config', 'filter.slow.smudge', `sh -c 'touch ${started}; sleep 100'`)
+  // The person's own configuration: that of the repository is not run.
+  git('config', '--global', 'filter.slow.smudge', `sh -c 'touch ${started}; sleep 100'`)
   writeFileSync(join(dir, '.gitattributes'), 'a.txt filter=slow\n')
   git('add', '.gitattributes')
   git('commit', '--quiet', '-m', 'slow')
   await killWhile('git to check out', () => existsSync(started))
   await world.startServer()
   await expectNothingLeft()
-  git('config', '--unset', 'filter.slow.smudge')
+  git('config', '--global', '--unset', 'filter.slow.smudge')
   const terminal = await launch()
   expect(terminal).toMatchObject({ status: 'idle', worktree: { state: 'ready' } })
   expect(existsSync(join(terminal.worktree?.path ?? '', 'a.txt'))).toBe(true)

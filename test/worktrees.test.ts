@@ -161,6 +161,23 @@ describe('making one', () => {
     expect(existsSync(join(dir, 'ran'))).toBe(false)
   })
 
+  test("filters that the repository's own configuration names are run neither at its checkout nor at a look", async () => {
+    const dir = makeRepository()
+    const ran = join(dir, '.git', 'ran')
+    writeFileSync(join(dir, '.gitattributes'), '* filter=own.x\n')
+    commit(dir, 'attributes')
+    for (const kind of ['clean', 'smudge', 'process'])
+      git(dir, 'config', `filter.own.x.${kind}`, `sh -c 'touch ${ran}; cat'`)
+    git(dir, 'config', 'filter.own.x.required', 'true')
+    const terminal = await launch(dir)
+    const { path, notes } = worktreeOf(terminal)
+    expect(notes).toEqual(["the filter own.x of the repository's own configuration was not run"])
+    writeFileSync(join(path, 'a.txt'), 'x\n')
+    expect(await listed(terminal.id)).toMatchObject({ changed_files: 1 })
+    expect(await real.client.deleteTerminal(terminal.id)).toMatchObject({ worktree: { detail: '1 changed file' } })
+    expect(existsSync(ran)).toBe(false)
+  })
+
   test('submodules are said to be empty', async () => {
     const inner = makeRepository()
     const dir = makeRepository()

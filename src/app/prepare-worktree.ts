@@ -9,7 +9,7 @@ import { deadlineSignal, type Waiting } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
 import type { TerminalId } from '../domain/ids.ts'
 import { plainName, type Worktree, worktreeBranch } from '../domain/worktree.ts'
-import type { GitContext } from '../git/git.ts'
+import { type GitContext, withoutOwnFilters } from '../git/git.ts'
 import { countChanges, findRepository, hasDirectory, type Repository } from '../git/repository.ts'
 import { addWorktree, findBranch } from '../git/worktree.ts'
 import type { AppContext } from './context.ts'
@@ -51,8 +51,9 @@ export async function prepareWorktree(
   }
   const either = AbortSignal.any([waiting.signal, scope.signal])
   using limit = deadlineSignal(clock, prepareLimitMs, `a worktree of ${directory}`, either)
-  const git = gitOf(context, limit.signal)
-  const repository = await requireRepository(git, directory)
+  const plainGit = gitOf(context, limit.signal)
+  const repository = await requireRepository(plainGit, directory)
+  const { git, filters } = await withoutOwnFilters(plainGit, repository.topDir)
   const row = await planRow(context, git, { ...request, repository })
   await using stack = new AsyncDisposableStack()
   stack.defer(() => takeBackWorktree(context, id))
@@ -61,6 +62,7 @@ export async function prepareWorktree(
   const added = await addWorktree(git, placeOf(row))
   if (added.kind !== 'done') throw toFault(added, `no worktree of ${repository.topDir} could be made`)
   const notes = [
+    ...filters.map((name) => `the filter ${name} of the repository's own configuration was not run`),
     ...(await describeLeftBehind(git, repository, row.path)),
     ...(await setUp(context, { ...request, repository, row }, limit.signal)),
   ]

@@ -207,8 +207,9 @@ export async function sweepWorktrees(context: AppContext, signal: AbortSignal): 
     if (signal.aborted) return
     if (row.state === 'planned') {
       for (const pauseMs of takeBackPausesMs) {
+        if (context.store.worktrees.find(row.terminalId) === undefined) break
         await sleep(context.clock, pauseMs, signal)
-        if (context.store.worktrees.find(row.terminalId) !== undefined) await takeBackWorktree(context, row.terminalId)
+        await takeBackWorktree(context, row.terminalId)
       }
     } else if (hasOwner(context, row)) await notePresence(context, row)
     else await releaseWorktree(context, row.terminalId)

@@ -3,7 +3,7 @@
  * takes away what holds work, but for `forceRemove`, whose caller knows that there is none or was told to.
  */
 import { rm, stat } from 'node:fs/promises'
-import { checkoutLimitMs, type GitContext, type GitResult, runGit } from './git.ts'
+import { checkoutLimitMs, type GitContext, type GitResult, runGit, withoutOwnFilters } from './git.ts'
 import { chomp, countChanges } from './repository.ts'
 
 export type WorktreePlace = {
@@ -46,10 +46,11 @@ export type WorktreeContent = {
 
 /** Looks, and changes nothing. Errors: the signal's reason. */
 export async function inspectWorktree(
-  git: GitContext,
+  plainGit: GitContext,
   place: WorktreePlace,
 ): Promise<WorktreeContent | Exclude<GitResult, { kind: 'done' }>> {
   const { gitDir, path, branch } = place
+  const { git } = await withoutOwnFilters(plainGit, gitDir)
   const isThere = (await stat(path).catch(() => undefined))?.isDirectory() === true
   const changes = isThere ? await countChanges(git, path) : undefined
   if (changes !== undefined && changes.kind !== 'done') return changes
@@ -84,7 +85,8 @@ async function countAhead(
 }
 
 /** Removes a directory that git itself finds clean. */
-export function removeClean(git: GitContext, { gitDir, path }: WorktreePlace): Promise<GitResult> {
+export async function removeClean(plainGit: GitContext, { gitDir, path }: WorktreePlace): Promise<GitResult> {
+  const { git } = await withoutOwnFilters(plainGit, gitDir)
   return runGit(git, gitDir, inRepository(gitDir, 'worktree', 'remove', '--', path), checkoutLimitMs)
 }
 
