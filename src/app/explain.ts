@@ -2,6 +2,7 @@
 import type { Waiting } from '../async/wait.ts'
 import { openDeliveryStates } from '../domain/delivery.ts'
 import type { TerminalId } from '../domain/ids.ts'
+import { findResetTime } from '../domain/reset-time.ts'
 import { evidenceSources } from '../domain/status.ts'
 import { bottomLines } from '../screen/snapshot.ts'
 import type { Seen } from '../status/terminal-watch.ts'
@@ -39,9 +40,16 @@ export async function explain(context: AppContext, view: TerminalView, waiting: 
       paneMode: isSeen ? (seen.snapshot.mode ?? 'none') : 'unknown',
       bracketedPaste: runtime === undefined ? 'unknown' : runtime.watch.isBracketed ? 'on' : 'off',
       hold: runtime?.worker.holdWhy ?? 'none',
+      ...describeLimit(view),
       nextLook: describeNextLook(runtime?.watch.nextLookInMs),
     },
   }
+}
+
+function describeLimit({ status: { reason, detail, sinceMs } }: TerminalView): Readonly<Record<string, string>> {
+  if (reason !== 'rate_limited') return {}
+  const endMs = findResetTime(detail ?? '', sinceMs)
+  return { rateLimitEnds: endMs === undefined ? 'not told' : new Date(endMs).toISOString() }
 }
 
 function describeNextLook(inMs: number | undefined): string {

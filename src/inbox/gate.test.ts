@@ -34,3 +34,13 @@ test('an ended agent ends the wait, a rate limit holds it for a while, an API er
   expect(gateOf('error', 'rate_limited', rateLimitHoldMs)).toBe('open')
   expect(gateOf('error', 'api_error')).toBe('open')
 })
+
+test('a rate limit whose end the CLI tells holds until then, and says so', () => {
+  const gate = (nowMs: number) =>
+    decideGate({ status: 'error', reason: 'rate_limited', detail: 'try again in 2h', sinceMs: 0 }, nowMs)
+  expect(gate(7_199_999)).toEqual({
+    kind: 'held',
+    why: 'rate limited (try again in 2h): tried again at 1970-01-01T02:00:00.000Z',
+  })
+  expect(gate(7_200_000).kind).toBe('open')
+})

@@ -1,11 +1,12 @@
 /** When a message may be typed, by what the agent is doing. Pure; the one place to change that rule. */
+import { findResetTime } from '../domain/reset-time.ts'
 import type { StatusState } from '../domain/status-reducer.ts'
 import type { Gate } from './receiver.ts'
 
 const open: Gate = { kind: 'open' }
 const held = (why: string): Gate => ({ kind: 'held', why })
 
-/** After a rate limit the next message tries again; no CLI tells the end of it in a way that all do. Units: ms. */
+/** After a rate limit whose end the CLI does not tell, the next message tries again. Units: ms. */
 export const rateLimitHoldMs = 60_000
 
 export function decideGate(state: Pick<StatusState, 'status' | 'reason' | 'detail' | 'sinceMs'>, nowMs: number): Gate {
@@ -24,7 +25,13 @@ export function decideGate(state: Pick<StatusState, 'status' | 'reason' | 'detai
         return { kind: 'ended', why: state.detail ?? `the agent is gone (${state.reason})` }
       }
       // After an API error the composer is free again: the next message may well succeed. A rate limit takes its time.
-      if (state.reason !== 'rate_limited' || nowMs >= state.sinceMs + rateLimitHoldMs) return open
-      return held(`rate limited (${state.detail ?? ''}): tried again ${rateLimitHoldMs / 1_000} s after it`)
+      return state.reason === 'rate_limited' ? decideLimited(state, nowMs) : open
   }
+}
+
+function decideLimited({ detail = '', sinceMs }: Pick<StatusState, 'detail' | 'sinceMs'>, nowMs: number): Gate {
+  const resetsAtMs = findResetTime(detail, sinceMs)
+  if (nowMs >= (resetsAtMs ?? sinceMs + rateLimitHoldMs)) return open
+  const when = resetsAtMs === undefined ? `${rateLimitHoldMs / 1_000} s after it` : new Date(resetsAtMs).toISOString()
+  return held(`rate limited (${detail}): tried again ${resetsAtMs === undefined ? '' : 'at '}${when}`)
 }
