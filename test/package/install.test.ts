@@ -56,6 +56,7 @@ test('the package holds the programs, the profiles and what is to be read, and n
     'docs',
     'package.json',
     'profiles',
+    'skills',
   ])
   const files = await readdir(root, { recursive: true })
   expect(files.filter((name) => /\.ts$|\btest\b|fixture|chaos|compile-cache|\.stamp/.test(name))).toEqual([])

@@ -13,6 +13,9 @@ import { runProgram } from '../../tmux/run-program.ts'
 export type TrimLimits = { readonly allocatedMax: number; readonly kept: number }
 export const trimLimits: TrimLimits = { allocatedMax: 64 * 1024 * 1024, kept: 32 * 1024 * 1024 }
 
+/** For a log that nobody reads: who reads it later is told of the gap. */
+export const unreadTrimLimits: TrimLimits = { allocatedMax: 256 * 1024 * 1024, kept: 32 * 1024 * 1024 }
+
 const blockBytes = 4_096
 const statBlockBytes = 512
 

@@ -1,11 +1,25 @@
-import { appendFileSync, mkdtempSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../async/clock-system.ts'
+import type { TerminalId } from '../../domain/ids.ts'
+import type { PaneFacts } from '../../tmux/pane-fields.ts'
 import { until } from '../conformance.case.ts'
+import { terminalFiles } from './launch-files.ts'
 import { readLogStart, trimLog } from './log-trim.ts'
 import { logLength, OutputFollower, readLog } from './output-log.ts'
+import { Tidier } from './tidy.ts'
 
 const clock = systemClock
 let dir: string
@@ -116,6 +130,21 @@ describe('trimming a log', () => {
     expect(readLogStart(path)).toBe(1.5 * mebibyte)
     expect(await logLength(path)).toBe(content.length)
     expect(statSync(path).blocks * 512).toBeLessThanOrEqual(mebibyte)
+  })
+
+  test('a log that nobody reads is bounded, too: by a look now and then at the panes that nobody watches', async () => {
+    const files = ['aaaaaaaa', 'bbbbbbbb'].map((id) => terminalFiles(dir, id as TerminalId))
+    for (const { dir: folder, log } of files) {
+      mkdirSync(folder)
+      execFileSync('fallocate', ['-l', '260MiB', log])
+    }
+    const panes = [{ tag: 'aaaaaaaa' }, { tag: 'bbbbbbbb' }, { tag: '' }] as unknown as readonly PaneFacts[]
+    const tidier = new Tidier(clock, 'keeper', dir)
+    expect(tidier.isDue).toBe(true)
+    await tidier.trimUnread(panes, new Set(['bbbbbbbb']))
+    expect(tidier.isDue).toBe(false)
+    expect(files.map(({ log }) => readLogStart(log) / mebibyte)).toEqual([228, 0])
+    expect(statSync(files[0]?.log ?? '').blocks * 512).toBeLessThanOrEqual(33 * mebibyte)
   })
 
   test('no reader sees the hole: reads begin after it, and a follower is told what is missing', async () => {

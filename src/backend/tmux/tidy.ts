@@ -5,10 +5,13 @@
  */
 import type { Clock } from '../../async/clock.ts'
 import { sleep } from '../../async/wait.ts'
+import { parseTerminalId } from '../../domain/ids.ts'
 import type { PaneFacts } from '../../tmux/pane-fields.ts'
 import { killPane, listPanes } from '../../tmux/panes.ts'
 import type { Runner } from '../../tmux/runner.ts'
 import { deleteStrayBuffers } from '../../tmux/stray-buffers.ts'
+import { terminalFiles } from './launch-files.ts'
+import { trimLog, unreadTrimLimits } from './log-trim.ts'
 
 /** After a creation that tmux did not answer: how often it is looked for, and how often in vain while tmux answers. */
 const lateEveryMs = 1_000
@@ -42,15 +45,42 @@ export async function endLateCreation(options: LateCreation): Promise<void> {
 
 /** Between two looks for paste buffers that were left. */
 const buffersEveryMs = 15_000
+/** Between two looks at the logs of agents that nobody watches. */
+const unreadEveryMs = 60_000
 
 export class Tidier {
   readonly #clock: Clock
   readonly #keeperSession: string
+  readonly #terminalsDir: string
   #buffersAtMs = 0
+  #unreadAtMs = 0
 
-  constructor(clock: Clock, keeperSession: string) {
+  constructor(clock: Clock, keeperSession: string, terminalsDir: string) {
     this.#clock = clock
     this.#keeperSession = keeperSession
+    this.#terminalsDir = terminalsDir
+  }
+
+  /** Whether the panes are worth a look although nobody watches any. */
+  get isDue(): boolean {
+    return this.#clock.monotonicMs() >= this.#unreadAtMs
+  }
+
+  /** Bounds the logs of panes with our tag that are none of `watched`: they have no row, or could not be taken up. */
+  async trimUnread(panes: readonly PaneFacts[], watched: ReadonlySet<string>): Promise<void> {
+    if (!this.isDue) return
+    this.#unreadAtMs = this.#clock.monotonicMs() + unreadEveryMs
+    for (const { tag } of panes) {
+      const id = parseTerminalId(tag)
+      if (id === undefined || watched.has(id)) continue
+      const { log } = terminalFiles(this.#terminalsDir, id)
+      await trimLog({
+        clock: this.#clock,
+        logPath: log,
+        readUpTo: Number.MAX_SAFE_INTEGER,
+        limits: unreadTrimLimits,
+      })
+    }
   }
 
   async tidy(runner: Runner, panes: readonly PaneFacts[]): Promise<void> {

@@ -102,7 +102,7 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
     this.onLost = this.#lost.on
     this.#answering = new Emitter(onListenerError)
     this.onAnswering = this.#answering.on
-    this.#tidier = new Tidier(this.clock, keeperSession)
+    this.#tidier = new Tidier(this.clock, keeperSession, options.terminalsDir)
     const { clock, log } = this
     const onAnswering = (isAnswering: boolean) => this.#answering.emit(isAnswering)
     this.#sweep = new PaneSweep({ clock, log, look: () => this.#lookOver(), onAnswering })
@@ -376,7 +376,7 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
     if (!existsSync(this.#address.socketPath)) life.check()
     // Taken before the list is: a terminal that comes meanwhile may not be in it.
     const terminals = [...this.#terminals].filter((each) => each.pane.instanceId === life.server.facts.instance)
-    if (terminals.length === 0) return 'idle'
+    if (terminals.length === 0 && !this.#tidier.isDue) return 'idle'
     const outcome = await listPanes(link, tagOption, sweepLimits.answerLimitMs)
     if (life.isOver || outcome.kind === 'failed') return 'idle'
     if (outcome.kind !== 'listed') {
@@ -389,6 +389,7 @@ class TmuxBackend implements TerminalBackend, TerminalHost {
     }
     const byId = new Map(outcome.panes.map((facts) => [facts.paneId, facts]))
     for (const terminal of terminals) await terminal.observe(byId.get(terminal.pane.paneId))
+    await this.#tidier.trimUnread(outcome.panes, new Set(terminals.map(({ id }) => id)))
     if (!life.isForeign) await this.#tidier.tidy(link, outcome.panes)
     return 'answered'
   }

@@ -23,7 +23,7 @@ import type { BackendTerminal, CaptureOutcome, InputOutcome, KeyStroke, OutputCh
 import { endTerminal } from './end-terminal.ts'
 import { failedFault, unavailableFault, untilAborted } from './faults.ts'
 import { ensureLog, readAgentPid, readExit, readWrapper, sinkCommand, type TerminalFiles } from './launch-files.ts'
-import { trimLog } from './log-trim.ts'
+import { type TrimOutcome, trimLog, unreadTrimLimits } from './log-trim.ts'
 import { logLength, OutputFollower, readLog } from './output-log.ts'
 import { sanitizePaste } from './paste-text.ts'
 import { toSnapshot } from './to-snapshot.ts'
@@ -253,11 +253,15 @@ export class TmuxTerminal implements BackendTerminal {
     await pipePane(runner, this.pane.paneId, sinkCommand(this.files))
   }
 
-  /** Only what all followers have read may go; without a follower nothing does, for a later one comes with its own offset. */
+  /** What all followers have read may go; more only far beyond that, since a later follower comes with its own offset. */
   async #trimLog(): Promise<void> {
-    if (this.#followers.size === 0) return
-    const readUpTo = Math.min(...[...this.#followers].map((each) => each.offset))
-    const outcome = await trimLog({ clock: this.#host.clock, logPath: this.files.log, readUpTo })
+    const read = [...this.#followers].map((each) => each.offset)
+    const log = { clock: this.#host.clock, logPath: this.files.log }
+    const readUpTo = Math.min(...read, Number.MAX_SAFE_INTEGER)
+    this.#tellOfTrim(await trimLog({ ...log, readUpTo, ...(read.length === 0 && { limits: unreadTrimLimits }) }))
+  }
+
+  #tellOfTrim(outcome: TrimOutcome): void {
     if (typeof outcome === 'object') {
       this.#host.log.write('warn', 'output log not trimmed', { terminalId: this.id, detail: outcome.detail })
     }
