@@ -133,6 +133,32 @@ test('what is refused is refused without repeating a secret', async () => {
   expect(answers.flatMap(([, text]) => namesIn(text))).toEqual([])
 })
 
+test('a person is shown the tokens that the door takes, and the lines of the audit log', async () => {
+  const all = allSecrets()
+  const [full, reading, audit] = [
+    await world.run('cao', ['token']),
+    await world.run('cao', ['token', '--read-only', '--json']),
+    await world.run('cao', ['audit', '--json', '--limit', '1000']),
+  ]
+  expect(full).toEqual({ code: 0, out: `${all['the token']}\n`, err: '' })
+  const { readTokenFile: file } = world.world.layout
+  expect(JSON.parse(reading.out)).toEqual({ token: all['the read-only token'], file, scope: 'read' })
+  const lines = JSON.parse(audit.out) as readonly Record<string, unknown>[]
+  const made = lines.filter(({ route, status }) => route === '/sessions' && status === 201)
+  expect(made.map(({ actor, door, method }) => [actor, door, method])).toEqual([
+    ['person', 'unix', 'POST'],
+    ['person', 'unix', 'POST'],
+  ])
+  const table = await world.run('cao', ['audit', '--refused', '--limit', '1'])
+  expect(table.out.split('\n')[0]).toMatch(/^AT +WHO +DOOR +WHAT +TARGET +OUTCOME$/)
+})
+
+test('without a server that has ever run there is no token, and the sentence says how one comes to be', async () => {
+  await using fresh = await TestWorld.open()
+  const { code, err } = await fresh.run('cao', ['token'])
+  expect([code, err]).toEqual([4, expect.stringContaining('"cao server start"')])
+})
+
 const otherUser = 54_321
 
 /** Runs with this Node as a second user, who needs no account. Prints one line of JSON. */
