@@ -155,6 +155,10 @@ describe('with agents', () => {
     for (const pid of [...pids(), ...children].filter(Boolean)) {
       expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(secret)
     }
+    // The agent was told of the skills, below its own prompt with the variable filled in.
+    expect(world.transcript(id)[0]?.['systemPrompt']).toMatch(
+      /^Key: hunter2-hunter2\n\n## Skills\n[^]*- cao-worker-protocols: /,
+    )
     expect(world.serverLog).not.toContain(secret)
     expect(JSON.stringify(await world.client.getTerminal(id))).not.toContain(secret)
     expect(JSON.stringify(await world.client.getProfile('deployer'))).not.toContain(secret)
@@ -184,6 +188,22 @@ describe('with agents', () => {
       code: 4,
       err: expect.stringContaining('not removed') as unknown,
     })
+  }, 60_000)
+
+  test("upstream's home is read as it is: its skills, and its variables below ours", async () => {
+    const theirs = join(world.world.env['HOME'] ?? '', '.aws', 'cli-agent-orchestrator')
+    mkdirSync(join(theirs, 'skills', 'their-skill'), { recursive: true })
+    writeFileSync(
+      join(theirs, 'skills', 'their-skill', 'SKILL.md'),
+      '---\nname: their-skill\ndescription: d\n---\nTheirs.\n',
+    )
+    writeFileSync(join(theirs, '.env'), 'DEPLOY_KEY=theirs\nTHEIR_NAME="x y"\n')
+    expect((await cao('skills show their-skill')).out).toBe('Theirs.\n')
+    const profile = join(world.world.layout.agentStoreDir, 'both.md')
+    writeFileSync(profile, '---\nname: both\ndescription: d\n---\n${DEPLOY_KEY} ${THEIR_NAME} ${NOBODYS}\n')
+    const id = await world.agent({ profile: 'both' })
+    expect(world.transcript(id)[0]?.['systemPrompt']).toMatch(/^hunter2-hunter2 x y \$\{NOBODYS\}\n/)
+    await world.client.shutdownAll()
   }, 60_000)
 
   test('the server starts with what settings.json says, and refuses what is wrong there by its name', async () => {

@@ -2,6 +2,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import { AppError } from '../domain/errors.ts'
 import type { SetupBody, WorktreeBody } from '../protocol/worktree.ts'
+import { type Action, runAction } from './actions.ts'
 import { cleanLine } from './clean-text.ts'
 import type { Call, CliContext, Command } from './command.ts'
 import { flagOption, requireTerminalId, takePositionals } from './parse-call.ts'
@@ -23,18 +24,10 @@ export const worktreeCommand: Command = {
   --yes    with trust: do not ask
   --json   print it as JSON`,
   options: { force: { type: 'boolean' }, yes: { type: 'boolean' } },
-  async run(call) {
-    const [action = 'list', ...rest] = call.positionals
-    const run = actions[action]
-    if (run === undefined) {
-      throw new AppError('BAD_REQUEST', `"${action}" is none of ${Object.keys(actions).join(', ')}`)
-    }
-    await run({ ...call, positionals: rest })
-    return 0
-  },
+  run: (call) => runAction(actions, call),
 }
 
-const actions: Readonly<Record<string, (call: Call) => Promise<void>>> = { list, remove, trust, forbid }
+const actions: Readonly<Record<string, Action>> = { list, remove, trust, forbid }
 
 const columns: readonly Column<WorktreeBody>[] = [
   { title: 'TERMINAL', text: ({ terminal_id }) => terminal_id },

@@ -7,7 +7,9 @@ export const delegation = {
   agent_profile: z
     .string()
     .min(1)
-    .describe('Name of the agent profile of the worker, such as "developer" or "reviewer"'),
+    .describe(
+      'Name of the agent profile of the worker, such as "developer" or "reviewer"; `find_profiles` finds others',
+    ),
   message: z
     .string()
     .min(1)

@@ -10,7 +10,7 @@ export const handoff = defineTool({
   description: [
     'Starts a new agent, gives it one task, WAITS until it is done and returns its answer in `output`; the agent is then closed.',
     'Use it when your next step needs the result. For work that can run beside yours use `assign`: several assigned',
-    'workers run at once. You may also call handoff several times in parallel. On failure `success` is false, `message`',
+    'workers run at once. To an agent that runs already, and knows its context, use `send_message`. You may also call handoff several times in parallel. On failure `success` is false, `message`',
     'says why, and `terminal_id` names the worker, which is then left open to be looked at.',
   ].join(' '),
   input: {
