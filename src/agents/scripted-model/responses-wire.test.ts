@@ -132,6 +132,13 @@ it('reads answers, results and interruptions, and leaves out what the program sa
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] },
     { type: 'function_call', name: 'exec_command', arguments: '{}' },
     { type: 'function_call_output', output: 'a file' },
+    { type: 'function_call', name: 'exec_command', arguments: '{}' },
+    { type: 'function_call_output', output: 'Chunk ID: 1\nWall time: 0 seconds\nOutput:\na file\nOutput:\n' },
+    { type: 'function_call', name: 'assign', namespace: 'mcp__cao', arguments: '{}' },
+    {
+      type: 'function_call_output',
+      output: [{ text: 'Wall time: 1.8 seconds\nOutput:' }, { text: '{"success":true}' }],
+    },
     message('user', '<turn_aborted>\nThe user interrupted the turn.\n</turn_aborted>'),
     message('user', 'reply yes'),
   ]
@@ -139,6 +146,10 @@ it('reads answers, results and interruptions, and leaves out what the program sa
     { kind: 'user', text: 'say a\ntool ls' },
     { kind: 'assistant' },
     { kind: 'result', text: 'a file' },
+    { kind: 'assistant' },
+    { kind: 'result', text: 'a file\nOutput:\n' },
+    { kind: 'assistant' },
+    { kind: 'result', text: '{"success":true}' },
     { kind: 'interrupted' },
     { kind: 'user', text: 'reply yes' },
   ])

@@ -21,6 +21,9 @@ const usageBody = {
 const abortedPattern = /^<turn_aborted>/
 const instructionsPattern = /^(?:# AGENTS\.md instructions|<user_instructions>)/
 
+/** What Codex writes before a tool's own words. */
+const resultHead = /^(?:Chunk ID: .*\n)?Wall time: (?:.*\n)+?Output:\n?/
+
 function readTools(entry: JsonObject, namespace?: string): readonly Tool[] {
   const name = stringOf(entry['name'])
   if (entry['type'] === 'namespace') return objectsOf(entry['tools']).flatMap((tool) => readTools(tool, name))
@@ -35,7 +38,7 @@ function readItem(item: JsonObject): readonly Item[] {
       return readMessage(item)
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return [{ kind: 'result', text: textOf(item['output']) }]
+      return [{ kind: 'result', text: textOf(item['output']).replace(resultHead, '') }]
     default:
       return []
   }

@@ -7,6 +7,9 @@ type Rule = ScreenRule<CodexRegion | SharedRegion>
 
 const versions = '0.171.0'
 const spinner = /^[\u2801-\u28ff] /
+/** A person may have animations off: then only the word is there. */
+const workingTitle = /^(?:[\u2801-\u28ff] )?(?:Working|Thinking|Waiting) \| /
+const startingTitle = /^(?:[\u2801-\u28ff] )?Starting \| /
 const waitingTitle = /^\[ [!.] \] Action Required\b/
 /** Where CAO started the program, its state stands in the title, and at the end the conversation. */
 const restingTitle = /^Ready \| .*[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f.-]+$/
@@ -89,12 +92,22 @@ export const codexRules: readonly Rule[] = [
     says: 'retrying',
     versions,
   },
+  // It connects to its servers: no turn, and no rest yet.
+  { name: 'starting-title', priority: 48, region: 'title', all: [startingTitle], says: 'nothing', versions },
+  {
+    name: 'starting-line',
+    priority: 48,
+    region: 'activity',
+    all: [/^[•◦] (?:Starting|Booting) MCP servers?\b/],
+    also: [{ region: 'title', not: [workingTitle] }],
+    says: 'nothing',
+    versions,
+  },
   {
     name: 'working-title',
     priority: 45,
     region: 'title',
-    // A person may have animations off: then only the word is there.
-    any: [spinner, /^(?:Starting|Working|Thinking|Waiting) \| /],
+    any: [spinner, workingTitle],
     says: 'busy',
     versions,
   },
