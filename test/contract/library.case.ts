@@ -124,6 +124,10 @@ export function library(contract: () => Contract): void {
     const skills = { skills_dir: contract().real.config.layout.skillsDir, extra_dirs }
     expect((await ask('POST', '/settings/skill-dirs', { body: { extra_dirs } })).body).toEqual(skills)
     expect((await ask('GET', '/settings/skill-dirs')).body).toEqual(skills)
+    const relative = { body: { extra_dirs: ['relative'] } }
+    for (const what of ['agent', 'skill']) {
+      expect(refusal(await ask('POST', `/settings/${what}-dirs`, relative))).toEqual([400, 'BAD_REQUEST'])
+    }
     expect((await ask('GET', '/settings/memory')).body).toEqual({ enabled: false, learning_enabled: false })
   })
 

@@ -32,6 +32,7 @@ export const settingsRoutes = [
     description,
     isUpstream: true,
     access: 'person',
+    errors: ['BAD_REQUEST'],
     params: dirsBody,
     answer: agentDirsSchema,
     handle: async ({ app, params }) => {
@@ -53,6 +54,7 @@ export const settingsRoutes = [
     description,
     isUpstream: true,
     access: 'person',
+    errors: ['BAD_REQUEST'],
     params: dirsBody,
     answer: skillDirsSchema,
     handle: async ({ app, params }) => {
