@@ -10,7 +10,8 @@ import type { Seen } from './terminal-watch.ts'
 const hungAfterMs = 20_000
 const announces = { hook: ['turn_started', 'turn_ended'] } as const
 
-function start(screen: () => Claim['kind'], answer: AnswerOutcome) {
+function start(screen: () => Claim['kind'], answer: AnswerOutcome, isPrinting = () => true) {
+  let offset = 0
   const clock = new ManualClock()
   let state = initialStatus(clock.nowMs())
   const addEvidence = (source: EvidenceSource, claim: Claim, raw: string) => {
@@ -22,6 +23,10 @@ function start(screen: () => Claim['kind'], answer: AnswerOutcome) {
     },
     look: () => Promise.resolve({ reading: { claim: { kind: screen() } } } as Seen),
     addEvidence,
+    get cursor() {
+      if (isPrinting()) offset += 100
+      return { outputOffset: offset, hookOffset: 0, turnsEnded: 0 }
+    },
   }
   const controller = new AbortController()
   const ended = doubtTurns(
@@ -31,6 +36,7 @@ function start(screen: () => Claim['kind'], answer: AnswerOutcome) {
   addEvidence('hook', { kind: 'turn_started' }, 'TurnStarted')
   return {
     clock,
+    addEvidence,
     status: () => `${state.status} (${state.reason})`,
     end: () => {
       controller.abort(new Error('the test is over'))
@@ -63,5 +69,23 @@ test('a screen that shows work in between begins the time anew', async () => {
   await agent.clock.advance(200_000)
   expect(agent.status()).toBe('processing (turn)')
   expect(looks).toBeGreaterThan(30)
+  await agent.end()
+})
+
+test('a program that looks busy and prints nothing for the time of the provider is called hung, until it prints again', async () => {
+  let isPrinting = false
+  const agent = start(
+    () => 'busy',
+    { kind: 'none', why: 'it works' },
+    () => isPrinting,
+  )
+  await agent.clock.advance(hungAfterMs)
+  expect(agent.status()).toBe('processing (turn)')
+  await agent.clock.advance(10_000)
+  expect(agent.status()).toBe('processing (hung)')
+  isPrinting = true
+  agent.addEvidence('screen', { kind: 'busy', reason: 'turn' }, 'spinner')
+  await agent.clock.advance(100_000)
+  expect(agent.status()).toBe('processing (turn)')
   await agent.end()
 })
