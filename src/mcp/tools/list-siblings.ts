@@ -3,6 +3,9 @@ import { z } from 'zod'
 import { requireDiscovery } from '../discovery.ts'
 import { defineTool } from '../tool.ts'
 
+/** More would fill a conversation. */
+const siblingsMax = 100
+
 export const listSiblings = defineTool({
   name: 'list_siblings',
   title: 'List the agents of your group',
@@ -27,6 +30,7 @@ export const listSiblings = defineTool({
     const { client, identity, signal } = context
     const query = { cross_session, ...(depth === undefined ? {} : { depth }) }
     const siblings = await client.listSiblings(identity.terminalId, query, { signal })
-    return { success: true, siblings }
+    const cut = siblings.length > siblingsMax ? { total: siblings.length, truncated: true } : {}
+    return { success: true, siblings: siblings.slice(0, siblingsMax), ...cut }
   },
 })
