@@ -3,7 +3,7 @@
  *
  *   -- --cli PROVIDER[@VERSION] [--size 80x24]   one CLI through all its states (again for each --cli and --size)
  *   -- --all [--size 80x24]                      every CLI through all its states
- *   -- --ci                                      all suites, and of the states the essential ones of four CLIs
+ *   -- --ci                                      all suites, and of the states the essential ones
  *   -- [vitest's arguments]                      all suites, or what they select
  *
  * Then it prints what was right and how fast each source told. A whole run of a CLI at its verified version that is all right is written
@@ -14,7 +14,6 @@ import { main, Refusal, root } from './project.mjs'
 import { ensureSetup } from './setup.mjs'
 import { formatCount, runSuite } from './suite.mjs'
 
-const ciClis = ['claude_code', 'codex', 'opencode_cli', 'gemini_cli']
 const ciSizes = ['80x24']
 const statesFile = 'test/conformance/states.test.ts'
 const usage = 'Usage: npm run conformance -- [--cli PROVIDER[@VERSION]]… [--size COLSxROWS]… | --all | --ci'
@@ -46,12 +45,11 @@ function readArgs(words) {
 
 /** What the states suite is asked for; `test/conformance/cli-rig.case.ts` reads it. */
 function planEnv({ clis, sizes, isCi }) {
-  const named = clis.length > 0 ? clis : isCi ? ciClis : []
   const wanted = sizes.length > 0 ? sizes : isCi ? ciSizes : []
   return {
     ...process.env,
     ...(isCi ? { CI: 'true', CAO_CONFORMANCE_ESSENTIAL: '1' } : {}),
-    ...(named.length > 0 ? { CAO_CONFORMANCE_CLIS: named.join(',') } : {}),
+    ...(clis.length > 0 ? { CAO_CONFORMANCE_CLIS: clis.join(',') } : {}),
     ...(wanted.length > 0 ? { CAO_CONFORMANCE_SIZES: wanted.join(',') } : {}),
   }
 }

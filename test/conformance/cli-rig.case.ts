@@ -1,6 +1,6 @@
 /**
  * What the states suite needs to know of a CLI that its provider does not: where its program comes from, what a person would have in their
- * own files, and what it can not be brought to. A new CLI is one entry of `rigs` (and its name in scripts/conformance.mjs).
+ * own files, and what it can not be brought to. A new CLI is one entry of `rigs`.
  */
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -16,6 +16,8 @@ export const installLimitMs = 300_000
 
 export type CliRig = {
   readonly provider: string
+  /** Its essential states are a part of every CI run. */
+  readonly isInCi: boolean
   /** The verified one. */
   readonly version: string
   readonly programAt: (version: string) => NpmProgram
@@ -37,6 +39,7 @@ export type CliRig = {
 export const rigs: readonly CliRig[] = [
   {
     provider: 'claude_code',
+    isInCi: true,
     version: claudeVersion,
     programAt: (version) => ({ ...claudePackage, version }),
     folder: 'claude',
@@ -47,6 +50,7 @@ export const rigs: readonly CliRig[] = [
   },
   {
     provider: 'codex',
+    isInCi: true,
     version: codexVersion,
     // Its package has the machine in the version.
     programAt: (version) => ({ ...codexPackage, version: codexPackage.version.replace(codexVersion, version) }),
@@ -61,6 +65,7 @@ export const rigs: readonly CliRig[] = [
   },
   {
     provider: 'opencode_cli',
+    isInCi: true,
     version: opencodeVersion,
     programAt: (version) => ({ ...opencodePackage, version }),
     folder: 'opencode',
@@ -95,7 +100,9 @@ export type RunPlan = {
 
 /** What scripts/conformance.mjs asks for; without it every CLI at its verified version, in a narrow terminal and a wide one. */
 export function readRunPlan(env: Readonly<Record<string, string | undefined>>): RunPlan {
-  const named = env['CAO_CONFORMANCE_CLIS']?.split(',') ?? rigs.map(({ provider }) => provider)
+  const isEssential = env['CAO_CONFORMANCE_ESSENTIAL'] === '1'
+  const usual = rigs.filter(({ isInCi }) => isInCi || !isEssential).map(({ provider }) => provider)
+  const named = env['CAO_CONFORMANCE_CLIS']?.split(',') ?? usual
   const runs = named.map((word) => {
     const [name = '', version] = word.split('@')
     const rig = rigs.find(({ provider }) => provider === name)
@@ -104,5 +111,5 @@ export function readRunPlan(env: Readonly<Record<string, string | undefined>>): 
     return { rig, version: version ?? rig.version }
   })
   const sizes = env['CAO_CONFORMANCE_SIZES']?.split(',') ?? ['80x24', '200x50']
-  return { runs, sizes, isEssential: env['CAO_CONFORMANCE_ESSENTIAL'] === '1' }
+  return { runs, sizes, isEssential }
 }
