@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { send } from './restart.case.ts'
-import { TestWorld } from './world.case.ts'
+import { messageState, send } from './restart.case.ts'
+import { TestWorld, until } from './world.case.ts'
 
 let world: TestWorld
 let ids: readonly [string, string]
@@ -62,6 +62,36 @@ test('a damaged database stops the start with what to do; the repair keeps it, a
   await takeOver()
   expect((await world.run('cao', ['doctor', '--json'])).out).toMatch(/"leftover panes",\s+"level": "ok"/)
   await checkAgents()
+}, 120_000)
+
+test('what waits in an older copy is not typed a second time when that copy takes the place of the damaged database', async () => {
+  const { dbFile } = world.world.layout
+  const folder = dirname(dbFile)
+  const copies = () => readdirSync(folder).filter((name) => name.endsWith('.backup'))
+  await world.client.sendMessage(ids[0], { message: 'slow 3\nreply first' })
+  const queued = await world.client.sendMessage(ids[0], { message: 'reply second' })
+  await world.endServer('SIGTERM')
+  for (const name of copies()) rmSync(join(folder, name))
+  // The copy that this start makes holds the message as one that waits.
+  await world.startServer()
+  await until('the copy', 15_000, () => (copies().length === 1 ? true : undefined))
+  await messageState(world, queued.message_id, 'answered')
+  await world.endServer('SIGTERM')
+  writeFileSync(dbFile, readFileSync(dbFile).fill(0x5a, 4_096))
+  const repair = await world.run('cao', ['doctor', '--repair-store', '--json'])
+  expect(JSON.parse(repair.out)).toMatchObject({
+    kind: 'restored',
+    broken: `${dbFile}.broken`,
+    agents: { adopted: [], errors: [] },
+  })
+  await takeOver()
+  const restored = await world.client.getMessage(queued.message_id)
+  expect(restored).toMatchObject({
+    state: 'undeliverable',
+    detail: expect.stringContaining('restored from an older copy'),
+  })
+  await checkAgents()
+  expect(world.accepted(ids[0]).filter((text) => text.includes('reply second'))).toHaveLength(1)
 }, 120_000)
 
 test('agents whose database was moved away are named at the start, in the status and by doctor, and can be taken in', async () => {

@@ -15,6 +15,8 @@ const firstAfterMs = 60_000
 const everyMs = 3_600_000
 const backupEveryMs = 24 * 3_600_000
 
+type Home = Pick<AppContext, 'store' | 'clock' | 'log'>
+
 export type Purge = {
   /** What ended longer ago than this is forgotten. Units: ms. */
   readonly olderThanMs: number
@@ -24,8 +26,8 @@ export type Purge = {
 
 /** Until `signal` aborts. Errors: none; what fails is logged and tried again the next time. */
 export async function keepHouse(
-  context: AppContext,
-  { deleter, olderThanMs }: { readonly deleter: Deleter; readonly olderThanMs: number },
+  context: Home,
+  { deleter, olderThanMs }: { readonly deleter: Pick<Deleter, 'delete'>; readonly olderThanMs: number },
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log, store } = context
@@ -57,8 +59,8 @@ export async function keepHouse(
 
 /** Ends the records of agents that ended before the moment and for which nothing waits, then drops the rows of all ended things. */
 export async function purge(
-  context: AppContext,
-  deleter: Deleter,
+  context: Home,
+  deleter: Pick<Deleter, 'delete'>,
   { olderThanMs, isDryRun }: Purge,
   waiting: Waiting,
 ): Promise<PurgeOutcome> {
@@ -80,7 +82,7 @@ export async function purge(
 }
 
 /** Exited or lost since then, with no message that waits for it and no job that needs it. */
-function findEnded({ store }: AppContext, beforeMs: number): readonly Terminal[] {
+function findEnded({ store }: Home, beforeMs: number): readonly Terminal[] {
   const jobs = store.jobs.listOpen()
   return store.terminals
     .list()

@@ -762,7 +762,7 @@ export function describeStore(name: string, storeCase: StoreCase): void {
         }
         endTerminal(store, a, 600)
         expect(store.purge(400)).toMatchObject({ terminals: 0, messages: 0, events: 0 })
-        const counts = { terminals: 0, messages: 1, jobs: 0, questions: 0, events: 0 }
+        const counts = { terminals: 0, messages: 1, jobs: 1, questions: 1, events: 0 }
         expect(store.purge(600, { isDryRun: true })).toEqual(counts)
         expect(store.purge(600, { isDryRun: true })).toEqual(counts)
         expect(store.purge(600)).toMatchObject({ terminals: 0, messages: 1, events: 0 })

@@ -2,13 +2,16 @@
  * Copies of the database, beside it: `cao.db.v<schema>.<UTC time>.backup`. One is made before each migration and one a day
  * while a server runs. Kept are the newest few, and of each older schema the newest one. The time is SQLite's own.
  */
-import { closeSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { AppError } from '../../domain/errors.ts'
 import { readText } from './columns.ts'
 import type { Database } from './database.ts'
 import { readSchema } from './schema.ts'
 
 export const backupsMax = 5
+/** Left free beside a daily copy. Units: bytes. */
+const spareBytesMin = 64 * 1024 * 1024
 
 export type Backup = { readonly path: string; readonly schema: number; readonly takenAtMs: number }
 
@@ -36,6 +39,7 @@ export function backUp(database: Database): string {
 
 /** As `backUp`, a few pages at a time, while the database is at work. */
 export async function backUpSlowly(database: Database): Promise<string> {
+  requireRoom(database.path)
   const { target, partial } = preparePlace(database)
   try {
     await database.copyTo(partial)
@@ -44,6 +48,13 @@ export async function backUpSlowly(database: Database): Promise<string> {
     throw error
   }
   return keep(database.path, partial, target)
+}
+
+/** A copy must not take the room that messages need. */
+function requireRoom(path: string): void {
+  const { bavail, bsize } = statfsSync(dirname(path))
+  if (bavail * bsize >= 2 * statSync(path).size + spareBytesMin) return
+  throw new AppError('STORAGE_FULL', `there is no room for a copy of ${path}: free disk space`, { data: { path } })
 }
 
 function preparePlace(database: Database): { readonly target: string; readonly partial: string } {
