@@ -59,6 +59,13 @@ export class Witness implements AsyncDisposable {
     return this.facts.slice(from).findLast((fact) => fact.kind === 'answered')
   }
 
+  /** The last answer that holds a text. */
+  lastSaid(): Answered | undefined {
+    return this.facts
+      .flatMap((fact) => (fact.kind === 'answered' && fact.answer.text !== '' ? [fact.answer] : []))
+      .at(-1)
+  }
+
   /** What was said of the terminal after event `seq`. */
   async listChanges(client: Client, terminalId: string, afterSeq: number): Promise<readonly StatusChange[]> {
     const { events } = await client.listEvents({ after: afterSeq, limit: 500 })
