@@ -29,6 +29,7 @@ const right = (token: TokenRight, agent: AgentRight): Right => ({ token, agent }
 const rights: Readonly<Record<string, Right>> = {
   'GET /health': right('none', 'all'),
   'GET /openapi.json': right('none', 'all'),
+  'GET /.well-known/oauth-protected-resource': right('none', 'all'),
   'GET /doctor': right('read', 'nobody'),
   'GET /agents/profiles': right('read', 'all'),
   'GET /agents/profiles/:name': right('read', 'all'),

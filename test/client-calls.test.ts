@@ -18,6 +18,7 @@ const any = { agent_profile: 'x', message: 'x' } as never
 const calls: { readonly [name in keyof Client]: (client: Client) => readonly Promise<unknown>[] } = {
   health: (client) => [client.health()],
   getOpenApi: (client) => [client.getOpenApi()],
+  getOAuthMetadata: (client) => [client.getOAuthMetadata()],
   doctor: (client) => [client.doctor()],
   listProviders: (client) => [client.listProviders()],
   listProfiles: (client) => [client.listProfiles()],

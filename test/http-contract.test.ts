@@ -66,6 +66,17 @@ describe('the doors', () => {
     ])
   })
 
+  test('a program that looks for an identity provider is told that there is none, as by upstream', async () => {
+    const answer = await ask('GET', '/.well-known/oauth-protected-resource', { door: 'tcp' })
+    expect([answer.status, answer.body]).toEqual([
+      404,
+      {
+        detail: 'no identity provider: the token of this server is the text of CAO_HOME/run/token',
+        code: 'NOT_FOUND',
+      },
+    ])
+  })
+
   test('a person is told what is found about the backend', async () => {
     const findings = (await ask('GET', '/doctor')).body
     expect(findings).toContainEqual({ what: text, level: 'ok', detail: text })

@@ -49,6 +49,8 @@ export function createClient(target: Target, options: ClientOptions = {}) {
     health: (how?: CallOptions) => get<HealthBody>(paths.health(), {}, how),
     /** The description of the interface, for programs. */
     getOpenApi: (how?: CallOptions) => get<Readonly<Record<string, unknown>>>(paths.openApi(), {}, how),
+    /** Errors: always NOT_FOUND with this server; another one may have an identity provider. */
+    getOAuthMetadata: (how?: CallOptions) => get<Readonly<Record<string, unknown>>>(paths.oauthMetadata(), {}, how),
     doctor: (how?: CallOptions) => get<readonly FindingBody[]>(paths.doctor(), {}, how),
     listProviders: (how?: CallOptions) => get<readonly ProviderBody[]>(paths.providers(), {}, how),
     listEvents: (query: { after?: number; limit?: number } = {}, how?: CallOptions) =>

@@ -8,6 +8,7 @@ const at = (part: string | number): string => encodeURIComponent(String(part).to
 export const paths = {
   health: () => '/health',
   openApi: () => '/openapi.json',
+  oauthMetadata: () => '/.well-known/oauth-protected-resource',
   doctor: () => '/doctor',
   profiles: () => '/agents/profiles',
   profile: (name: string) => `/agents/profiles/${at(name)}`,

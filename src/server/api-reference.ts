@@ -1,7 +1,7 @@
 /** The routes as a part of `docs/http.md`: pure, from the same declarations as the OpenAPI document. */
 import { z } from 'zod'
 import { errorsByStatus, parametersOf, templateOf } from './openapi.ts'
-import type { Route } from './route.ts'
+import type { Access, Route } from './route.ts'
 
 const beginMark = '<!-- routes: written by npm run openapi -->'
 const endMark = '<!-- end of routes -->'
@@ -18,6 +18,15 @@ export function formatReference(routes: readonly Route[]): string {
   return routes.map(formatRoute).join('\n')
 }
 
+const callers: Readonly<Record<Access, string>> = {
+  open: 'anybody, without a token too',
+  any: 'people and agents',
+  reach: 'people; agents for themselves, their team and whom they work for',
+  command: 'people; agents for those that they rule over',
+  change: 'people; agents for themselves and those that they rule over',
+  person: 'people',
+}
+
 function formatRoute(route: Route): string {
   const { method, pattern, summary, description, isUpstream, status = 200 } = route
   const parameters = parametersOf(route).map(({ name, isRequired }) => (isRequired ? `**${name}**` : name))
@@ -30,6 +39,7 @@ function formatRoute(route: Route): string {
     '',
     `${summary}.${description === undefined ? '' : ` ${description}`}`,
     '',
+    `- For: ${callers[route.access]}`,
     ...(parameters.length === 0 ? [] : [`- Parameters: ${parameters.join(', ')}`]),
     `- Answer: ${status} ${formatAnswer(route.answer)}`,
     ...(errors.length === 0 ? [] : [`- Refusals: ${errors.join('; ')}`]),

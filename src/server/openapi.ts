@@ -124,7 +124,7 @@ function describeAnswers(route: Route, components: Record<string, unknown>): Jso
     typeof answer === 'string'
       ? [answer, { type: 'string' }]
       : ['application/json', schemaOf(answer, 'output', components)]
-  const good = { description: 'Done.', content: { [type]: { schema } } }
+  const good = { description: route.status === 404 ? 'Never anything else.' : 'Done.', content: { [type]: { schema } } }
   const bad = [...errorsByStatus(route)].map(([status, codes]) => [
     String(status),
     { $ref: '#/components/responses/Fault', description: codes.join(', ') },

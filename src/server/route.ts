@@ -47,8 +47,8 @@ export type RouteFacts = {
   readonly access: Access
   /** What the route itself may answer beyond `impliedErrors`. */
   readonly errors?: readonly ErrorCode[]
-  /** Default 200. */
-  readonly status?: 200 | 201
+  /** Default 200. 404: never anything else. */
+  readonly status?: 200 | 201 | 404
 }
 type Schemas<P extends PathParts, Q extends z.ZodObject, A extends z.ZodType> = {
   /** A reader for each `:name` of the path. */

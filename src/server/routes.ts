@@ -19,12 +19,14 @@ import { settingsRoutes } from './routes/settings.ts'
 import { skillRoutes } from './routes/skills.ts'
 import { terminalInputRoutes } from './routes/terminal-input.ts'
 import { terminalRoutes } from './routes/terminals.ts'
+import { wellKnownRoutes } from './routes/well-known.ts'
 import { worktreeRoutes } from './routes/worktrees.ts'
 
 /** In the order in which the document tells them. */
 export const routes: readonly Route[] = [
   ...healthRoutes,
   ...openApiRoutes(() => routes),
+  ...wellKnownRoutes,
   ...doctorRoutes,
   ...profileRoutes,
   ...profileTemplateRoutes,
