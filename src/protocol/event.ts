@@ -25,7 +25,7 @@ type WireEvent<E> = E extends DomainEvent ? WireFields<E> & { readonly at: strin
 export type EventBody = WireEvent<DomainEvent>
 export const eventHistoryLimitMax = 500
 
-const seqField = numberField(z.number().int().min(0))
+const seqField = numberField(z.number().int().min(0)).describe('The `seq` of the last event that is known')
 export const streamQuery = z.object({ after: seqField.optional() })
 export const historyQuery = z.object({
   after: seqField.optional(),

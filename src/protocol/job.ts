@@ -20,10 +20,12 @@ import {
 } from './fields.ts'
 import { jobTimeoutMaxS, jobWaitMaxS, stepTimeoutDefaultS } from './version.ts'
 
-/** How long the work may take. Units: s. */
-const timeoutField = numberField(z.number().positive().max(jobTimeoutMaxS))
-/** The asker's own key: asking again with it finds the same job. */
-const requestKeyField = optional(z.string().max(nameLengthMax))
+const timeoutField = numberField(z.number().positive().max(jobTimeoutMaxS)).describe(
+  'How long the work may take, in seconds',
+)
+const requestKeyField = optional(z.string().max(nameLengthMax)).describe(
+  "The asker's own key: asking again with it finds the same job",
+)
 
 export const jobSchema = z
   .object({
@@ -66,16 +68,16 @@ export const startJobBody = z.object({
   caller_id: optional(terminalIdField),
   request_key: requestKeyField,
   timeout: timeoutField.nullish(),
-  /** Ends the worker with its job. Default: true for a handoff to a new worker. */
-  teardown: flagField.nullish(),
+  teardown: flagField.nullish().describe('Ends the worker with its job; by default for a handoff to a new worker'),
   reuse_terminal_id: optional(terminalIdField),
   client_env: wholeEnvField.nullish(),
 })
 export type StartJobParams = z.input<typeof startJobBody>
 
 export const waitJobQuery = z.object({
-  /** How long to wait for the end before answering with what is known. Units: s. */
-  wait_s: numberField(z.number().min(0).max(jobWaitMaxS)).default(0),
+  wait_s: numberField(z.number().min(0).max(jobWaitMaxS))
+    .default(0)
+    .describe('How long to wait for the end before answering with what is known, in seconds'),
 })
 
 export const runStepBody = z.object({
@@ -94,7 +96,6 @@ export const runStepBody = z.object({
   model: optionalName,
   engine: optionalName,
   recovery: optionalName,
-  /** Ours, as for jobs. */
   request_key: requestKeyField,
 })
 export type RunStepParams = z.input<typeof runStepBody>

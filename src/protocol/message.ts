@@ -32,16 +32,16 @@ export type MessageBody = z.infer<typeof messageSchema>
 export const sendMessageParams = z.object({
   message: messageField,
   sender_id: senderField,
-  /** The sender's own name for this message: given twice it is one message. */
-  uuid: optional(z.uuid()),
+  uuid: optional(z.uuid()).describe("The sender's own name for this message: given twice it is one message"),
 })
 /** Of `POST …/input`. Without `orchestration_type` the text is typed as it is. */
 export const inputParams = z.object({
   message: messageField,
   sender_id: senderField,
   orchestration_type: optional(z.enum(orchestrationTypes)),
-  /** How long to wait for the proof before answering with what is known. Units: s. */
-  wait_s: numberField(z.number().min(0).max(inputWaitMaxS)).default(inputWaitMaxS),
+  wait_s: numberField(z.number().min(0).max(inputWaitMaxS))
+    .default(inputWaitMaxS)
+    .describe('How long to wait for the proof before answering with what is known, in seconds'),
 })
 export const keyParams = z.object({ key: z.string().min(1).max(32) })
 export const inboxQuery = z.object({

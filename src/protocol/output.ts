@@ -8,8 +8,10 @@ export const rangeLengthMax = 1024 * 1024
 const outputModes = ['full', 'last', 'screen'] as const
 export const outputQuery = z.object({ mode: z.enum(outputModes).default('full') })
 export const rangeQuery = z.object({
-  offset: numberField(z.number().int().min(0)).default(0),
-  length: numberField(z.number().int().min(1).max(rangeLengthMax)).default(rangeLengthMax),
+  offset: numberField(z.number().int().min(0)).default(0).describe('Of the first byte of the slice'),
+  length: numberField(z.number().int().min(1).max(rangeLengthMax))
+    .default(rangeLengthMax)
+    .describe('In bytes, at most'),
 })
 
 export const outputSchema = z

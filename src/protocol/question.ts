@@ -22,8 +22,7 @@ export type QuestionBody = z.infer<typeof questionSchema>
 export const answeredSchema = questionSchema.extend({ success: z.literal(true) }).meta({ id: 'AnsweredQuestion' })
 
 export const answerBody = z.object({
-  /** Text or number of an option, or free text. */
-  answer: z.string().min(1).max(answerLengthMax),
+  answer: z.string().min(1).max(answerLengthMax).describe('Text or number of an option, or free text'),
   question_id: optional(
     z
       .string()

@@ -3,8 +3,9 @@ import { z } from 'zod'
 import { envField, wholeEnvField } from './fields.ts'
 
 export const recoverBody = z.object({
-  /** Values of the variables that the agents were first started with; CAO keeps only their names. */
-  env_vars: envField.nullish(),
+  env_vars: envField
+    .nullish()
+    .describe('Values of the variables that the agents were first started with; CAO keeps only their names'),
   client_env: wholeEnvField.nullish(),
 })
 export type RecoverParams = z.input<typeof recoverBody>

@@ -81,21 +81,22 @@ export const createTerminalQuery = z.object({
   allowed_tools: listField.optional(),
   model: optionalName,
   engine: optionalName,
-  caller_id: optional(terminalIdField),
-  defer_init: flagField.optional(),
+  caller_id: optional(terminalIdField).describe('Who gets the answers; an agent is it itself'),
+  defer_init: flagField.optional().describe('Answers at once; the agent gets ready meanwhile'),
   use_worktree: flagField.optional(),
 })
 export const createSessionQuery = createTerminalQuery.extend({ session_name: optionalName })
 
 export const createTerminalBody = z.object({
-  env_vars: envField.nullish(),
+  env_vars: envField.nullish().describe('Variables for the agent; values are never shown or logged'),
   group: groupField.nullish(),
   metadata: metadataField.nullish(),
   initial_message: messageField.nullish(),
   initial_message_orchestration_type: optional(z.enum(orchestrationTypes)),
   initial_message_sender_id: senderField,
-  /** Ours: environment of the launching client; its PATH decides which program is found. */
-  client_env: wholeEnvField.nullish(),
+  client_env: wholeEnvField
+    .nullish()
+    .describe('Environment of the launching client; its PATH decides which program is found'),
 })
 export type CreateTerminalParams = z.input<typeof createTerminalQuery> & z.input<typeof createTerminalBody>
 export type CreateSessionParams = z.input<typeof createSessionQuery> & z.input<typeof createTerminalBody>
@@ -104,8 +105,9 @@ export const groupBody = z.object({ group: groupField.nullable() })
 export const metadataBody = z.object({ metadata: metadataField.nullable() })
 
 export const siblingsQuery = z.object({
-  /** How many leading elements of the group must be the same; all when absent. */
-  depth: numberField(z.number().int().min(1)).optional(),
+  depth: numberField(z.number().int().min(1))
+    .optional()
+    .describe('How many leading elements of the group must be the same; all when absent'),
   cross_session: flagField.default(false),
 })
 
