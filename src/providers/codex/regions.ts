@@ -30,7 +30,7 @@ export type CodexScreen = {
 
 const composerPattern = /^[›»!](?: |$)/
 /** Model and directory; in other versions what is left of the context. */
-const footerPattern = / · (?:~|\/)|\? for shortcuts|\bcontext left\b/
+const footerPattern = / · (?:~|\/)|\? for shortcuts|\bcontext\b.*\bleft\b/i
 /** What a dialog says of its keys. */
 const keysPattern = /\benter\b.* (?:confirm|continue|submit|select)|\besc (?:to )?(?:cancel|back|skip|dismiss)/i
 const endingLinesMax = 3
@@ -77,8 +77,10 @@ function findComposer(
   lines: readonly string[],
 ): { readonly composer: ComposerBox; readonly footer: readonly string[] } | undefined {
   const last = lines.findLastIndex((line) => line !== '')
-  const gap = lines.slice(0, last + 1).lastIndexOf('')
-  const footer = lines.slice(gap + 1, last + 1)
+  const blank = lines.slice(0, last + 1).lastIndexOf('')
+  // Some versions leave no blank row below an empty composer.
+  const gap = composerPattern.test(lines[blank + 1] ?? '') ? blank + 2 : blank
+  const footer = lines.slice(gap, last + 1).filter((line) => line !== '')
   if (gap < 0 || footer.length > footerLinesMax || !footer.some((line) => footerPattern.test(line))) return undefined
   const top = lines.slice(0, gap).findLastIndex((line) => composerPattern.test(line))
   // Between the prompt and the footer stands nothing but the draft, which is indented.
@@ -89,14 +91,17 @@ function findComposer(
 
 const optionPattern = /^ *[›>]? ?1\. \S/
 
-/** From below the last flush line above its first option, or from the top of the screen. */
+/** What was said or done above a dialog. */
+const isSaid = (line: string): boolean => /^[•◦›»■✔✗] /.test(line)
+
+/** From below what was last said above its first option, or from the top of the screen. */
 function findDialog(lines: readonly string[]): readonly string[] {
   const last = lines.findLastIndex((line) => line !== '')
   const filled = lines.slice(0, last + 1).filter((line) => line !== '')
   if (!filled.slice(-endingLinesMax).some((line) => keysPattern.test(line))) return []
   const option = lines.findLastIndex((line) => optionPattern.test(line))
   const above = lines.slice(0, option < 0 ? last : option)
-  const flush = above.findLastIndex(isFlush)
+  const flush = above.findLastIndex(isSaid)
   // What belongs to an activity goes on below it, up to a blank row.
   const gap = flush < 0 ? -1 : above.indexOf('', flush)
   return lines.slice((flush >= 0 && gap < 0 ? flush : gap) + 1, last + 1)

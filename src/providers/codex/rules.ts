@@ -67,6 +67,15 @@ export const codexRules: readonly Rule[] = [
     versions,
   },
   { name: 'update-offer', priority: 96, region: 'dialog', all: [/^\W*Update available\b/m], says: 'update', versions },
+  // Of versions before 0.140: without numbers, so it is answered at the terminal.
+  {
+    name: 'boxed-approval',
+    priority: 95,
+    region: 'bottom',
+    all: [/^\W*Command Approval Required\b/m, /^\W*\[a\] Accept\b.*\[d\] Decline\W*$/m],
+    also: [{ region: 'composer', all: [/^absent/] }],
+    says: 'permission',
+  },
   // What is not known is a question to the person, never a key.
   {
     name: 'unknown-dialog',
@@ -144,7 +153,7 @@ export const codexRules: readonly Rule[] = [
     name: 'no-turn',
     priority: 20,
     region: 'last-turn',
-    all: [/^ *>_ OpenAI Codex \(v/m],
+    all: [/^[│ ]*>_ OpenAI Codex \(v/m],
     not: [/^[•◦■✔✗] /m],
     says: 'ready',
     versions,

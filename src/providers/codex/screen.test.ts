@@ -174,6 +174,37 @@ describe('a screen', () => {
     expect(dialog).toBe(undefined)
   })
 
+  it.each([
+    [
+      'at rest',
+      ['│ >_ OpenAI Codex (v0.145.0)  │', '', '› Explain this codebase', '', '  m · Context 9% left'],
+      ready,
+      'empty',
+    ],
+    ['at rest without a blank row', ['>_ OpenAI Codex (v0.120.0)', '', '›', '  m high · ~/wt'], ready, 'empty'],
+    [
+      'that asks in a box',
+      ['• I go.', '', '╭─ Command Approval Required ─╮', '│ [a] Accept  [d] Decline     │'],
+      { kind: 'waiting', reason: 'permission' },
+      'absent',
+    ],
+    [
+      'that was asked before',
+      ['╭─ Command Approval Required ─╮', '│ [a] Accept  [d] Decline     │', '', '›', '  ? for shortcuts'],
+      undefined,
+      'empty',
+    ],
+    [
+      'that offers an update',
+      ['✨ Update available! 1 -> 2', '', '1. Update now', '2. Skip', '', 'Press enter to continue'],
+      { kind: 'waiting', reason: 'update' },
+      'absent',
+    ],
+  ])('of another version %s is read as such', (_, lines, claim, composer) => {
+    const reading = readCodexScreen({ ...snapshot, lines, title: '' })
+    expect([reading.claim, reading.composer.kind]).toMatchObject([claim, composer])
+  })
+
   it('that is empty says nothing', () => {
     expect(readCodexScreen({ ...snapshot, lines: [], title: '' })).toMatchObject({ claim: undefined, rule: 'none' })
   })
