@@ -1,15 +1,18 @@
 /**
  * One secret per agent, by which it acts as itself and as nobody else. The agent is told the path of a 0600
- * file, never the token; the server keeps the pairs in memory and reads the files again at its start.
+ * file, never the token; the server keeps the pairs in memory and reads the files again at its start. Looked up by their digest,
+ * so that the time of a look-up tells nothing of a token.
  */
+import { createHash } from 'node:crypto'
 import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RandomHex, TerminalId } from '../domain/ids.ts'
 
 const fileName = 'capability'
+const digestOf = (token: string): string => createHash('sha256').update(token).digest('base64')
 
 export class Capabilities {
-  readonly #byToken = new Map<string, TerminalId>()
+  readonly #byDigest = new Map<string, TerminalId>()
 
   /** Makes the file and remembers its token. Returns the path. */
   async issue(terminalDir: string, id: TerminalId, random: RandomHex): Promise<string> {
@@ -17,7 +20,7 @@ export class Capabilities {
     const token = random(48)
     await writeFile(path, token, { mode: 0o600 })
     await chmod(path, 0o600)
-    this.#byToken.set(token, id)
+    this.#byDigest.set(digestOf(token), id)
     return path
   }
 
@@ -26,7 +29,7 @@ export class Capabilities {
     try {
       const token = (await readFile(join(terminalDir, fileName), 'utf8')).trim()
       if (token === '') return false
-      this.#byToken.set(token, id)
+      this.#byDigest.set(digestOf(token), id)
       return true
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
@@ -35,10 +38,10 @@ export class Capabilities {
   }
 
   revoke(id: TerminalId): void {
-    for (const [token, owner] of this.#byToken) if (owner === id) this.#byToken.delete(token)
+    for (const [digest, owner] of this.#byDigest) if (owner === id) this.#byDigest.delete(digest)
   }
 
   find(token: string): TerminalId | undefined {
-    return this.#byToken.get(token)
+    return this.#byDigest.get(digestOf(token))
   }
 }
