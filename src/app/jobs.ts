@@ -75,6 +75,8 @@ export class Jobs {
         requestKey: request.requestKey,
         deadlineAtMs: nowMs + request.timeoutMs,
         teardown: request.teardown,
+        request: {},
+        retryOf: undefined,
         createdAtMs: nowMs,
       })
       if (!isNew) return { job, event: undefined }

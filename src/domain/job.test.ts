@@ -1,8 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { isJobOpen, jobStates, jobSteps, stepJob } from './job.ts'
+import { isCorrectable, isJobOpen, jobEndings, jobStates, jobSteps, stepJob } from './job.ts'
 import { describeTable } from './table.case.ts'
 
 describe('a job', () => {
+  test('is corrected by a late answer only where CAO had not heard an end', () => {
+    const ends = jobStates.flatMap((state) =>
+      jobEndings.map((ending) => ({ state, result: { answer: undefined, failure: 'x', source: undefined, ending } })),
+    )
+    const found = new Set(ends.filter(isCorrectable).map(({ state, result }) => `${state} ${result.ending}`))
+    const late = ['failed unconfirmed', 'failed hung', ...jobEndings.map((ending) => `timed_out ${ending}`)]
+    expect([...found].toSorted()).toEqual(late.toSorted())
+  })
+
   describeTable({
     states: jobStates,
     steps: jobSteps,
@@ -17,6 +26,8 @@ describe('a job', () => {
       'running fail failed',
       'running time_out timed_out',
       'running cancel cancelled',
+      'failed correct answered',
+      'timed_out correct answered',
     ],
   })
 

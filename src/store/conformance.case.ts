@@ -15,7 +15,7 @@ import { inboxLengthMax } from '../domain/message.ts'
 import type { Terminal } from '../domain/terminal.ts'
 import type { Worktree } from '../domain/worktree.ts'
 import { newTerminal as plainTerminal } from './rows.case.ts'
-import type { NewJob, NewMessage, NewTerminal, Store } from './store.ts'
+import type { JobFilter, NewJob, NewMessage, NewTerminal, Store } from './store.ts'
 
 export type StoreCase = {
   /** A fresh place for one store, and how to remove it. */
@@ -63,6 +63,8 @@ function newJob(id: JobId, changes: Partial<NewJob> = {}): NewJob {
     requestKey: undefined,
     deadlineAtMs: 9_000,
     teardown: true,
+    request: {},
+    retryOf: undefined,
     createdAtMs: 300,
     ...changes,
   }
@@ -423,6 +425,8 @@ export function describeStore(name: string, storeCase: StoreCase): void {
           endedAtMs: undefined,
           workerId: undefined,
           messageId: undefined,
+          claim: undefined,
+          checksRun: 0,
         }
         expect(store.jobs.insert(given)).toEqual({ job, isNew: true })
         expect(store.jobs.find(given.id)).toEqual(job)
@@ -492,6 +496,55 @@ export function describeStore(name: string, storeCase: StoreCase): void {
         expect([other.jobs.claimReport(id), store.jobs.claimReport(id)]).toEqual([true, false])
         expect(store.jobs.find(id)?.isReported).toBe(true)
         expect(store.jobs.claimReport(jobId('9'))).toBe(false)
+      })
+
+      test('how it was asked for, what its worker claims and what was tried before it are kept', () => {
+        const request = {
+          timeoutMs: 5,
+          checks: ['npm test', ['true']],
+          model: 'm',
+          sessionName: 'cao-x' as SessionName,
+        }
+        const { id } = store.jobs.insert(newJob(jobId('1'), { request })).job
+        expect(store.jobs.find(id)?.request).toEqual(request)
+        store.jobs.setClaim(id, answered, 1)
+        expect(store.jobs.find(id)).toMatchObject({ claim: answered, checksRun: 1 })
+        store.jobs.setClaim(id, undefined, 2)
+        expect(store.jobs.find(id)).toMatchObject({ claim: undefined, checksRun: 2 })
+        expect(store.jobs.findRetry(id)).toBeUndefined()
+        store.jobs.insert(newJob(jobId('2'), { retryOf: id }))
+        expect(store.jobs.findRetry(id)).toMatchObject({ id: jobId('2'), retryOf: id })
+        expectFault(() => store.jobs.setClaim(jobId('9'), undefined, 0), 'NOT_FOUND')
+      })
+
+      test('an end that is corrected is news again', () => {
+        const { id } = store.jobs.insert(newJob(jobId('1'))).job
+        store.jobs.step(id, 'time_out', { atMs: 1 })
+        expect(store.jobs.claimReport(id)).toBe(true)
+        expect(store.jobs.step(id, 'correct', { atMs: 2, result: answered })).toMatchObject({
+          kind: 'moved',
+          from: 'timed_out',
+          row: { state: 'answered', result: answered, isReported: false },
+        })
+        expect(store.jobs.claimReport(id)).toBe(true)
+      })
+
+      test('they are listed by state, asker, worker and part, the newest first', () => {
+        store.jobs.insert(newJob(jobId('1'), { callerId: a, createdAtMs: 1, requestKey: 'k' }))
+        store.jobs.insert(newJob(jobId('2'), { callerId: b, createdAtMs: 2 }))
+        store.jobs.insert(newJob(jobId('3'), { createdAtMs: 3 }))
+        store.jobs.setWorker(jobId('2'), a)
+        store.jobs.step(jobId('3'), 'cancel', { atMs: 4 })
+        const listed = (filter: Omit<JobFilter, 'limit'>, limit = 10) =>
+          store.jobs.list({ ...filter, limit }).map(({ id }) => id)
+        expect(listed({})).toEqual([jobId('3'), jobId('2'), jobId('1')])
+        expect(listed({}, 1)).toEqual([jobId('3')])
+        expect(listed({ states: ['created', 'running'] })).toEqual([jobId('2'), jobId('1')])
+        expect(listed({ callerId: a })).toEqual([jobId('1')])
+        expect(listed({ workerId: a })).toEqual([jobId('2')])
+        expect(listed({ partOf: a, states: ['created'] })).toEqual([jobId('2'), jobId('1')])
+        expect(store.jobs.findByRequest(a, 'k')?.id).toBe(jobId('1'))
+        expect(store.jobs.findByRequest(undefined, 'k')).toBeUndefined()
       })
 
       test('open jobs are listed oldest first', () => {

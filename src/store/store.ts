@@ -6,7 +6,7 @@
 import type { DeliveryState, DeliveryStep } from '../domain/delivery.ts'
 import type { DomainEvent, DomainEventBody } from '../domain/events.ts'
 import type { JobId, MessageId, MessageToken, QuestionId, SessionName, TerminalId } from '../domain/ids.ts'
-import type { Job, JobResult, JobStep } from '../domain/job.ts'
+import type { Job, JobResult, JobState, JobStep } from '../domain/job.ts'
 import type { Message, MessageKind } from '../domain/message.ts'
 import type { Question } from '../domain/question.ts'
 import type { Binding, Exit, Life, LifeStep, PaneRef, Session, Terminal } from '../domain/terminal.ts'
@@ -22,7 +22,18 @@ export type NewMessage = {
   readonly body: string
   readonly createdAtMs: number
 }
-export type NewJob = Omit<Job, 'state' | 'result' | 'isReported' | 'endedAtMs' | 'workerId' | 'messageId'>
+export type NewJob = Omit<
+  Job,
+  'state' | 'result' | 'isReported' | 'endedAtMs' | 'workerId' | 'messageId' | 'claim' | 'checksRun'
+>
+export type JobFilter = {
+  readonly limit: number
+  readonly states?: readonly JobState[]
+  readonly callerId?: TerminalId
+  readonly workerId?: TerminalId
+  /** Jobs in which this terminal has a part, as asker or as worker. */
+  readonly partOf?: TerminalId
+}
 
 /** Where the reader of a terminal's channels stands; saved in one transaction with what was derived. */
 export type Cursor = {
@@ -102,11 +113,20 @@ export interface JobRows {
   /** A second call with the same caller and request key gives the first job. */
   insert(job: NewJob): { readonly job: Job; readonly isNew: boolean }
   find(id: JobId): Job | undefined
+  /** The job that this caller asked for with this key. */
+  findByRequest(callerId: TerminalId | undefined, requestKey: string): Job | undefined
+  /** The first one that tried `id` anew. */
+  findRetry(id: JobId): Job | undefined
+  /** Newest first. */
+  list(filter: JobFilter): readonly Job[]
   listOpen(): readonly Job[]
   listForWorker(workerId: TerminalId): readonly Job[]
   findByMessage(messageId: MessageId): Job | undefined
   setWorker(id: JobId, workerId: TerminalId): void
   setMessage(id: JobId, messageId: MessageId): void
+  /** What the worker says is its result, and how often the checks of it were run. */
+  setClaim(id: JobId, claim: JobResult | undefined, checksRun: number): void
+  /** `correct` makes it unreported again: there is news to tell. */
   step(id: JobId, step: JobStep, change: { readonly result?: JobResult; readonly atMs: number }): Moved<Job>
   /** True once, and only after the job has ended: for the one who may report the end. */
   claimReport(id: JobId): boolean

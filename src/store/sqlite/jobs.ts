@@ -5,13 +5,14 @@ import {
   isJobOpen,
   type Job,
   type JobKind,
+  type JobRequest,
   type JobResult,
   type JobState,
   jobStates,
   stepJob,
 } from '../../domain/job.ts'
 import { assert } from '../../lib/assert.ts'
-import type { JobRows, NewJob } from '../store.ts'
+import type { JobFilter, JobRows, NewJob } from '../store.ts'
 import { readFlag, readInteger, readJson, readOneOf, readOptional, readText, writeJson } from './columns.ts'
 import type { Database, Parameters, Row } from './database.ts'
 import { moveRow } from './move.ts'
@@ -19,8 +20,12 @@ import { moveRow } from './move.ts'
 const kinds: readonly JobKind[] = ['handoff', 'assign', 'step']
 const readTerminalId = (row: Row, column: string): TerminalId => trustId<TerminalId>(readText(row, column))
 
+function readResult(row: Row, column: string): JobResult {
+  const { answer, failure, source, ending, checks } = readJson<Partial<JobResult>>(row, column)
+  return { answer, failure, source, ending, checks }
+}
+
 function toJob(row: Row): Job {
-  const result = readOptional(row, 'result', readJson<Partial<JobResult>>)
   return {
     id: trustId<JobId>(readText(row, 'id')),
     kind: readOneOf(row, 'kind', kinds),
@@ -31,9 +36,13 @@ function toJob(row: Row): Job {
     requestKey: readOptional(row, 'request_key', readText),
     messageId: readOptional(row, 'message_id', (r, c) => trustMessageId(readInteger(r, c))),
     state: readOneOf(row, 'state', jobStates),
-    result: result && { answer: result.answer, failure: result.failure, source: result.source },
+    result: readOptional(row, 'result', readResult),
     deadlineAtMs: readInteger(row, 'deadline_at_ms'),
     teardown: readFlag(row, 'teardown'),
+    request: readJson<JobRequest>(row, 'request'),
+    retryOf: readOptional(row, 'retry_of', (r, c) => trustId<JobId>(readText(r, c))),
+    claim: readOptional(row, 'claim', readResult),
+    checksRun: readInteger(row, 'checks_run'),
     isReported: readFlag(row, 'is_reported'),
     createdAtMs: readInteger(row, 'created_at_ms'),
     endedAtMs: readOptional(row, 'ended_at_ms', readInteger),
@@ -41,18 +50,25 @@ function toJob(row: Row): Job {
 }
 
 const insertSql = `
-INSERT INTO jobs (id, kind, caller_id, profile_name, task, request_key, state, deadline_at_ms, teardown, created_at_ms)
-VALUES (:id, :kind, :callerId, :profileName, :task, :requestKey, 'created', :deadlineAtMs, :teardown, :createdAtMs)
+INSERT INTO jobs (id, kind, caller_id, profile_name, task, request_key, state, deadline_at_ms, teardown, request, retry_of,
+  created_at_ms)
+VALUES (:id, :kind, :callerId, :profileName, :task, :requestKey, 'created', :deadlineAtMs, :teardown, :request, :retryOf,
+  :createdAtMs)
 RETURNING *`
 
 const stepSql = `
-UPDATE jobs SET state = :to, result = :result, ended_at_ms = :endedAtMs WHERE id = :id AND state = :from
+UPDATE jobs SET state = :to, result = :result, ended_at_ms = :endedAtMs,
+  is_reported = CASE WHEN :isNews THEN 0 ELSE is_reported END
+WHERE id = :id AND state = :from
 RETURNING *`
 
 const openStates = JSON.stringify(jobStates.filter((state) => isJobOpen({ state })))
 const isOpen = `state IN (SELECT value FROM json_each(:openStates))`
 
-function findByRequest(database: Database, job: NewJob): Job | undefined {
+function findByRequest(
+  database: Database,
+  job: { readonly callerId: TerminalId | undefined; readonly requestKey: string | undefined },
+): Job | undefined {
   if (job.requestKey === undefined) return undefined
   const sql = `SELECT * FROM jobs WHERE ifnull(caller_id, '') = :caller AND request_key = :requestKey`
   const row = database.get(sql, { caller: job.callerId ?? '', requestKey: job.requestKey })
@@ -71,10 +87,27 @@ function insertJob(database: Database, job: NewJob): ReturnType<JobRows['insert'
     requestKey: job.requestKey ?? null,
     deadlineAtMs: job.deadlineAtMs,
     teardown: job.teardown ? 1 : 0,
+    request: JSON.stringify(job.request),
+    retryOf: job.retryOf ?? null,
     createdAtMs: job.createdAtMs,
   })
   assert(row !== undefined, 'an inserted job came back empty')
   return { job: toJob(row), isNew: true }
+}
+
+function listJobs(database: Database, filter: JobFilter): readonly Job[] {
+  const { limit, states, callerId, workerId, partOf } = filter
+  const given = { states: states && JSON.stringify(states), callerId, workerId, partOf }
+  const conditions = {
+    states: 'state IN (SELECT value FROM json_each(:states))',
+    callerId: 'caller_id = :callerId',
+    workerId: 'worker_id = :workerId',
+    partOf: '(caller_id = :partOf OR worker_id = :partOf)',
+  }
+  const asked = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+  const where = ['true', ...asked.map(([name]) => conditions[name as keyof typeof conditions])].join(' AND ')
+  const sql = `SELECT * FROM jobs WHERE ${where} ORDER BY created_at_ms DESC, rowid DESC LIMIT :limit`
+  return database.all(sql, { ...Object.fromEntries(asked), limit }).map(toJob)
 }
 
 export function createJobRows(database: Database): JobRows {
@@ -87,11 +120,19 @@ export function createJobRows(database: Database): JobRows {
   return {
     insert: (job) => database.atomically(() => insertJob(database, job)),
     find,
+    findByRequest: (callerId, requestKey) => findByRequest(database, { callerId, requestKey }),
+    findRetry: (id) => list('retry_of = :id', { id })[0],
+    list: (filter) => listJobs(database, filter),
     listOpen: () => list(isOpen, { openStates }),
     listForWorker: (workerId) => list('worker_id = :workerId', { workerId }),
     findByMessage: (messageId) => list('message_id = :messageId', { messageId })[0],
     setWorker: (id, workerId) => update(id, 'UPDATE jobs SET worker_id = :workerId WHERE id = :id', { workerId }),
     setMessage: (id, messageId) => update(id, 'UPDATE jobs SET message_id = :messageId WHERE id = :id', { messageId }),
+    setClaim: (id, claim, checksRun) =>
+      update(id, 'UPDATE jobs SET claim = :claim, checks_run = :checksRun WHERE id = :id', {
+        claim: writeJson(claim),
+        checksRun,
+      }),
     step: (id, step, change) =>
       moveRow<Job, JobState>({
         find: () => find(id),
@@ -99,7 +140,8 @@ export function createJobRows(database: Database): JobRows {
         decide: (from) => stepJob(from, step),
         update(_job, from, to) {
           const endedAtMs = isJobOpen({ state: to }) ? null : change.atMs
-          const row = database.get(stepSql, { id, from, to, result: writeJson(change.result), endedAtMs })
+          const isNews = step === 'correct' ? 1 : 0
+          const row = database.get(stepSql, { id, from, to, result: writeJson(change.result), endedAtMs, isNews })
           return row && toJob(row)
         },
       }),

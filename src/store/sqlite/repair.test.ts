@@ -51,6 +51,8 @@ async function fill(): Promise<void> {
     requestKey: undefined,
     deadlineAtMs: 9_000,
     teardown: true,
+    request: {},
+    retryOf: undefined,
     createdAtMs: 3,
   })
   store.events.append({ type: 'session.created', sessionName: 'cao-team' as SessionName }, 4)
