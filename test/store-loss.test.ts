@@ -11,6 +11,7 @@ beforeEach(async () => {
   world = await TestWorld.open()
   await world.startServer()
   ids = [await world.agent({ session: 'cao-loss' }), await world.agent()]
+  await world.client.setMetadata(ids[0], { kept: true })
   await send(world, ids[0], 'reply before')
   await world.waitForStatus(ids[0], 'completed')
 }, 60_000)
@@ -24,6 +25,7 @@ async function checkAgents(): Promise<void> {
     expect((await world.client.readOutput(id, 'last')).output).toContain('after')
   }
   expect(world.accepted(ids[0]).filter((text) => text.includes('reply before'))).toHaveLength(1)
+  expect((await world.client.getTerminal(ids[0])).metadata).toEqual({ kept: true })
 }
 
 /** What `cao` started goes on as a child of the test. */

@@ -224,12 +224,14 @@ export class LocalApp implements App {
   setGroup(id: TerminalId, group: readonly string[] | undefined): TerminalView {
     requireTerminal(this.#context, id)
     this.#context.store.terminals.setGroup(id, group)
+    this.#context.runtimes.get(id)?.saveRecord()
     return this.getTerminal(id)
   }
 
   setMetadata(id: TerminalId, metadata: Readonly<Record<string, unknown>> | undefined): TerminalView {
     requireTerminal(this.#context, id)
     this.#context.store.terminals.setMetadata(id, metadata)
+    this.#context.runtimes.get(id)?.saveRecord()
     return this.getTerminal(id)
   }
 

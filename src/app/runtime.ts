@@ -112,7 +112,7 @@ export class Runtime implements AsyncDisposable {
   async start(isAdopted: boolean): Promise<void> {
     if (!isAdopted) this.watch.addEvidence('process', { kind: 'launched' }, 'launch')
     await this.read()
-    this.#saveRecord()
+    this.saveRecord()
     this.#scope.spawn('inbox', (signal) => this.worker.run(signal))
     void this.pane.exited.then((exit) => this.#listeners.onExited(this, exit))
     this.#scope.spawn('doubt', (signal) => this.#doubtTurns(signal))
@@ -131,7 +131,7 @@ export class Runtime implements AsyncDisposable {
     this.watch.onBound((binding) => {
       const merged = { ...this.#context.store.terminals.find(this.row.id)?.binding, ...binding }
       this.#context.store.terminals.setBinding(this.row.id, merged)
-      this.#saveRecord()
+      this.saveRecord()
     })
     this.watch.onChanged((change) => this.#steps.run(() => this.#onChanged(change)))
     this.watch.onSeen(() => {
@@ -145,7 +145,8 @@ export class Runtime implements AsyncDisposable {
     await this.watch.start()
   }
 
-  #saveRecord(): void {
+  /** After a change of its row. */
+  saveRecord(): void {
     const { layout, store } = this.#context
     const { id } = this.row
     saveRecord(terminalDirs(layout, id).dir, store.terminals.find(id), this.#log)

@@ -1,5 +1,5 @@
 /** Packed, installed into an empty prefix under each Node that CAO is for, and at work there without the checkout. */
-import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -63,6 +63,20 @@ test('the package holds the programs, the profiles and what is to be read, and n
   expect((await readdir(join(root, 'bin'))).toSorted()).toEqual(
     (await readdir(join(installed.prefix, 'bin'))).toSorted(),
   )
+})
+
+test('a server and the tools of an agent are read whole at their start, so that their folder may be replaced under them', async () => {
+  const dist = join(checkout, 'dist')
+  const seen = new Set<string>()
+  const read = async (name: string): Promise<void> => {
+    if (seen.has(name)) return
+    seen.add(name)
+    const text = await readFile(join(dist, name), 'utf8')
+    expect(text.includes('import("./'), name).toBe(false)
+    for (const [, next = ''] of text.matchAll(/(?:from|import) ?"\.\/([^"]+)"/g)) await read(next)
+  }
+  for (const name of ['cao-server.main.mjs', 'cao-mcp-server.main.mjs']) await read(name)
+  expect(seen.size).toBeGreaterThan(5)
 })
 
 test('it works with the Node that npm brings along, also where PATH has an older one', async () => {
