@@ -132,6 +132,22 @@ test('a directory with settings of its own is not trusted by itself: the person 
   await world.client.deleteTerminal(question.terminal_id)
 })
 
+test('a turn that began before the server was killed, and one that ended meanwhile, are told once each', async () => {
+  const { id } = await start('helper', 'restart')
+  const messages = ['wait 5000\nreply ended after it', 'wait 1500\nreply ended meanwhile']
+  for (const [at, message] of messages.entries()) {
+    const sent = await world.client.sendMessage(id, { message })
+    await world.waitForStatus(id, 'processing', stepLimitMs)
+    await world.endServer('SIGKILL')
+    if (at === 1) await new Promise((resolve) => setTimeout(resolve, 3_000))
+    await world.startServer()
+    await waitForAnswer(id, at === 0 ? 'ended after it' : 'ended meanwhile')
+    await world.waitForStatus(id, 'completed', stepLimitMs)
+    expect(await world.client.getMessage(sent.message_id)).toMatchObject({ state: 'answered' })
+  }
+  await world.client.deleteTerminal(id)
+})
+
 test('comes back with its conversation when tmux was killed', async () => {
   const { id } = await start('helper', 'comes-back')
   await tell(id, 'reply remember this')
