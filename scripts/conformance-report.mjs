@@ -61,5 +61,6 @@ function mergeRows(rows, results) {
   return [...rows.filter((row) => !fresh.has(key(row))), ...green].toSorted((a, b) => key(a).localeCompare(key(b)))
 }
 
-const toLiteral = ({ provider, version, size, states, date }) =>
-  `{ provider: '${provider}', version: '${version}', size: '${size}', states: ${states}, date: '${date}' }`
+function toLiteral({ provider, version, size, states, date }) {
+  return `{ provider: '${provider}', version: '${version}', size: '${size}', states: ${states}, date: '${date}' }`
+}

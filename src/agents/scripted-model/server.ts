@@ -9,6 +9,7 @@ import { sleep } from '../../async/wait.ts'
 import type { JsonObject } from '../rules/rules.ts'
 import { chatWire } from './chat-wire.ts'
 import type { ModelRequest } from './conversation.ts'
+import { geminiWire } from './gemini-wire.ts'
 import { messagesWire } from './messages-wire.ts'
 import { type Act, type Answer, planAnswer } from './plan-answer.ts'
 import { responsesWire } from './responses-wire.ts'
@@ -20,7 +21,7 @@ export type ScriptedModelOptions = {
   readonly port: number
   /** Called for each model request before it is answered. */
   readonly onRequest?: (request: ModelRequest) => void
-  /** Called when the last byte of an answer was handed to the system, with what was said in it. A dropped or hanging one never ends. */
+  /** Called before the end of an answer is sent, with what was said in it. A dropped or hanging one never ends. */
   readonly onAnswered?: (request: ModelRequest, answer: Answered) => void
 }
 
@@ -37,7 +38,7 @@ export interface ScriptedModel extends AsyncDisposable {
   readonly port: number
 }
 
-const wires: readonly Wire[] = [chatWire, messagesWire, responsesWire]
+const wires: readonly Wire[] = [chatWire, geminiWire, messagesWire, responsesWire]
 const bodyBytesMax = 64 * 1024 * 1024
 const chunkChars = 24
 const modelList = { object: 'list', data: [{ id: 'scripted', object: 'model', created: 0, owned_by: 'scripted' }] }
@@ -75,16 +76,18 @@ async function serve(request: IncomingMessage, response: ServerResponse, serving
   if (wire === undefined) {
     if (path.endsWith('/models')) return sendJson(response, 200, modelList)
     if (path.endsWith('/count_tokens')) return sendJson(response, 200, { input_tokens: usage.input })
+    if (path.endsWith(':countTokens')) return sendJson(response, 200, { totalTokens: usage.input })
     return sendJson(response, 404, { error: { message: `nothing is scripted at ${path}` } })
   }
   if (!isObject(body)) return sendJson(response, 400, wire.errorBody(400))
-  const asked = wire.read(body)
+  const asked = wire.read(body, path)
   serving.onRequest?.(asked)
   const answer = planAnswer(asked)
-  response.once('finish', () => serving.onAnswered?.(asked, describeAnswer(answer)))
+  const noteEnd = () => serving.onAnswered?.(asked, describeAnswer(answer))
+  if (answer.kind === 'error' || !asked.isStreaming) noteEnd()
   if (answer.kind === 'error') return sendJson(response, answer.httpStatus, wire.errorBody(answer.httpStatus))
   if (!asked.isStreaming) return sendJson(response, 200, wire.whole(asked, answer.acts))
-  await stream(response, answer.acts, wire.open(asked), serving)
+  await stream(response, answer.acts, wire.open(asked), { ...serving, noteEnd })
 }
 
 function describeAnswer(answer: Answer): Answered {
@@ -119,7 +122,7 @@ async function stream(
   response: ServerResponse,
   acts: readonly Act[],
   frames: Frames,
-  { clock, signal }: Serving,
+  { clock, signal, noteEnd }: Serving & { readonly noteEnd: () => void },
 ): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
   response.write(frames.begin())
@@ -148,6 +151,7 @@ async function stream(
         return
     }
   }
+  noteEnd()
   response.end(frames.end())
 }
 
