@@ -33,7 +33,7 @@ export const lsCommand: Command = {
     await printLine(context, formatTerminals(terminals, context.clock.nowMs()))
     const worktrees = await client.listWorktrees({ look: false }, { signal: context.signal })
     const kept = worktrees.filter(({ used_by }) => used_by.length === 0).length
-    if (kept > 0) context.note(`${kept} worktrees hold work of ended agents; "cao worktree list" shows them`)
+    if (kept > 0) context.note(`worktrees of ended agents that were kept: ${kept}; "cao worktree list" shows them`)
     return 0
   },
 }
