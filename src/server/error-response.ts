@@ -32,6 +32,7 @@ function toSystemFault(error: unknown): AppError | undefined {
       return new AppError('BLOCKED', `the server may not use ${path} (${code}): look who owns it and its mode`, {
         cause: error,
       })
+    case undefined:
     default:
       return undefined
   }
