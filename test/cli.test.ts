@@ -137,7 +137,7 @@ describe('cao on a CAO of its own', () => {
       [[...good, '--session-name', 'taken'], 5, /exists already; choose another/],
       [[...good, '--working-directory', 'nowhere'], 8, /nowhere does not exist/],
       [[...good, '--env', 'A-B=secret'], 2, /--env takes KEY=VALUE/],
-      [[...good, '--env', 'CODEX_HOME=secret'], 2, /CODEX_HOME/],
+      [[...good, '--env', 'CODEX_SANDBOX=secret'], 2, /CODEX_SANDBOX/],
       [[...good, '--timeout', 'soon'], 2, /--timeout takes a number/],
       [[...good, '--timeout', '-5'], 2, /--timeout takes a number, and not "-5"/],
       [[...good, '--timeout', '0'], 2, /--timeout takes a number above 0/],
