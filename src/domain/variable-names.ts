@@ -12,9 +12,9 @@ export const claudeNames: ReadonlySet<string> = new Set([
   'CLAUDE_CODE_SKIP_VERTEX_AUTH',
   'CLAUDE_CODE_SKIP_FOUNDRY_AUTH',
 ])
-/** Of Codex's own names those that say who the person is, and where it keeps that. */
+/** Of Codex's own names those that say who the person is: taken over from their shell, and refused as a value of one launch. */
 export const codexNames: ReadonlySet<string> = new Set(['CODEX_HOME', 'CODEX_API_KEY', 'CODEX_CA_CERTIFICATE'])
 const reservedPrefixes = ['CLAUDE', 'CODEX_', '__MISE_', 'CAO_', 'TMUX']
 
 export const isReservedVariable = (name: string): boolean =>
-  reservedPrefixes.some((prefix) => name.startsWith(prefix)) && !claudeNames.has(name) && !codexNames.has(name)
+  reservedPrefixes.some((prefix) => name.startsWith(prefix)) && !claudeNames.has(name)
