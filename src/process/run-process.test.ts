@@ -56,6 +56,9 @@ test('a program that does not read its input is no fault, and one that is not th
   expect(await run(['true'], { stdin: 'x'.repeat(300_000) })).toMatchObject({ kind: 'exited', code: 0 })
   expect(await run(['no-such-program-of-cao'])).toMatchObject({ kind: 'exited', code: 127 })
   expect(await run(['true'], { cwd: join(dir, 'nowhere') })).toMatchObject({ kind: 'not-started' })
+  for (const cwd of ['/etc/passwd', `/${'x'.repeat(5_000)}`, '/a\0b']) {
+    expect(await run(['true'], { cwd })).toMatchObject({ kind: 'not-started' })
+  }
 })
 
 test('output beyond the limit is dropped, and the program goes on to its end', async () => {

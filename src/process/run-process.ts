@@ -50,17 +50,27 @@ code=$?
 kill -KILL "$watcher" 2>/dev/null
 exit "$code"`
 
+function spawnGuarded({ argv, cwd, env }: ProcessOptions) {
+  return spawn('/bin/sh', ['-c', guard, 'cao-run', ...argv], {
+    cwd,
+    env: { ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
+    detached: true,
+  })
+}
+
 /** Resolves when the program has ended and its output is complete, or was ended. Errors: none. */
 export function runProcess(options: ProcessOptions): Promise<ProcessResult> {
-  const { argv, cwd, env, signal } = options
+  const { signal } = options
   if (signal.aborted) return Promise.resolve({ kind: 'aborted', reason: signal.reason })
+  let child: ReturnType<typeof spawnGuarded>
+  try {
+    child = spawnGuarded(options)
+  } catch (error) {
+    // Thrown and not told by an event: a directory that is a file, a path or an argument that is too long or holds a NUL.
+    return Promise.resolve({ kind: 'not-started', detail: error instanceof Error ? error.message : String(error) })
+  }
   return new Promise((resolve) => {
-    const child = spawn('/bin/sh', ['-c', guard, 'cao-run', ...argv], {
-      cwd,
-      env: { ...env },
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
-      detached: true,
-    })
     const stdout = collect(child.stdout, options.outputBytesMax)
     const stderr = collect(child.stderr, options.outputBytesMax)
     let outcome: ProcessResult | undefined
