@@ -70,6 +70,36 @@ function checkExamples(examples: readonly Example[]): void {
 
 const launch: Line = [10, 'process', 'launched']
 
+describe('the picture of a question that was just answered', () => {
+  const asked: readonly Line[] = [launch, [100, 'hook', 'start'], [200, 'hook', 'permission'], [900, 'hook', 'closed']]
+  checkExamples([
+    {
+      name: 'asks nothing, where a better source tells of questions',
+      announces: hooksTell,
+      lines: [...asked, [950, 'screen', 'permission']],
+      ends: ['processing (turn)', 0],
+    },
+    {
+      name: 'is a new question when it still stands after the repaint',
+      announces: hooksTell,
+      lines: [...asked, [900 + repaintMs, 'screen', 'permission']],
+      ends: ['waiting_user_answer (permission)', 0],
+    },
+    {
+      name: 'is believed at once where nobody else tells of questions',
+      announces: hooksEndOnly,
+      lines: [...asked, [950, 'screen', 'permission']],
+      ends: ['waiting_user_answer (permission)', 0],
+    },
+    {
+      name: 'holds back no question of the better source itself',
+      announces: hooksTell,
+      lines: [...asked, [950, 'hook', 'permission']],
+      ends: ['waiting_user_answer (permission)', 0],
+    },
+  ])
+})
+
 test('the words of a better source stand: the screen shows the same question in others', () => {
   const asked = (source: EvidenceSource, atMs: number, text: string): Evidence => ({
     source,

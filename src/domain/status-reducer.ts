@@ -4,7 +4,7 @@
  *  2. The same piece of evidence twice is one. Evidence that is older than what decided the present status, and of no
  *     better source, is dropped.
  *  3. Waiting is entered at once; processing, too, unless the turn just ended and a better source announces starts (the
- *     screen is still being painted): then only after `repaintMs`.
+ *     screen is still being painted): then only after `repaintMs`. So with a question that was just answered.
  *  4. Processing is left on an announced end, or on a stable ready screen that no better source contradicts. A source
  *     contradicts by its silence when it announces ends and has itself told of the beginning; one that announces
  *     beginnings and told of none does not believe in this turn, and holds nothing up.
@@ -57,6 +57,7 @@ export type StatusState = Said & {
   readonly launchedAtMs: number | undefined
   readonly lastEndedAtMs: number | undefined
   readonly lastEndedBy: EvidenceSource | undefined
+  readonly lastClosedAtMs: number | undefined
   /** What a silent backend covers. */
   readonly covered: Said | undefined
   readonly trail: readonly TrailEntry[]
@@ -70,6 +71,7 @@ const newLife = {
   askingBy: [],
   lastEndedAtMs: undefined,
   lastEndedBy: undefined,
+  lastClosedAtMs: undefined,
   covered: undefined,
 } as const satisfies Partial<StatusState>
 
@@ -162,6 +164,24 @@ function decideBusy(state: StatusState, evidence: Evidence, announces: Announces
   return take('processing', reason)
 }
 
+function decideWaiting(
+  state: StatusState,
+  evidence: Evidence,
+  { reason, question }: Extract<Claim, { kind: 'waiting' }>,
+  announces: Announces,
+): Decision {
+  const isAsked = state.status === 'waiting_user_answer'
+  if (isAsked && state.detail === question.text) return kept('already asked')
+  if (isAsked && state.askingBy.some((other) => rank(other) < rank(evidence.source))) {
+    return kept('a better source has told this question')
+  }
+  const isRepaint = state.lastClosedAtMs !== undefined && evidence.atMs < state.lastClosedAtMs + repaintMs
+  if (isRepaint && hasBetterAnnouncer(state, announces, evidence.source, 'waiting')) {
+    return dropped('the picture of a question that was just answered')
+  }
+  return take('waiting_user_answer', reason, question.text)
+}
+
 /** Whether another source told of this end already, and nothing began since. */
 function isSameEnd(state: StatusState, evidence: Evidence): boolean {
   if (state.lastEndedAtMs === undefined || state.lastEndedBy === evidence.source) return false
@@ -219,14 +239,7 @@ function decide(state: StatusState, evidence: Evidence, announces: Announces): D
     case 'turn_ended':
       return decideEnd(state, evidence, claim.outcome)
     case 'waiting':
-      if (state.status === 'waiting_user_answer' && state.detail === claim.question.text) return kept('already asked')
-      if (
-        state.status === 'waiting_user_answer' &&
-        state.askingBy.some((other) => rank(other) < rank(evidence.source))
-      ) {
-        return kept('a better source has told this question')
-      }
-      return take('waiting_user_answer', claim.reason, claim.question.text)
+      return decideWaiting(state, evidence, claim, announces)
     case 'question_closed':
       return state.status === 'waiting_user_answer' ? take('processing', 'turn') : kept('no question was open')
     case 'failed':
@@ -298,7 +311,8 @@ const pickSaid = ({ status, reason, sinceMs, detail, because }: Said): Said => (
 
 /** What is remembered of evidence that was not dropped, whether or not it changes the status. */
 function note(base: StatusState, evidence: Evidence, decision: Decision): StatusState {
-  const noted = { ...base, ...noteTellers(base, evidence), heard: add(base.heard, evidence.source) }
+  const closed = evidence.claim.kind === 'question_closed' ? { lastClosedAtMs: evidence.atMs } : {}
+  const noted = { ...base, ...noteTellers(base, evidence), ...closed, heard: add(base.heard, evidence.source) }
   const isAtRest = decision.effect === 'took' && (decision.status === 'idle' || decision.status === 'completed')
   const open = isAtRest || decision.endsTurn === true ? { runningBy: [], askingBy: [] } : {}
   if (decision.endsTurn !== true) return { ...noted, ...open }
