@@ -95,6 +95,19 @@ describe('ClaudeSignals', () => {
     await waitFor('transcript turn_ended interrupted')
   })
 
+  it('does not take the rest before a prompt for the end of what the prompt began', async () => {
+    hook('UserPromptSubmit', { prompt: 'first' })
+    writeStatus('busy')
+    await waitFor('transcript busy')
+    record(prompt('first'))
+    writeStatus('idle')
+    // The file is read, and not yet believed.
+    await new Promise((resolve) => setTimeout(resolve, 60))
+    hook('UserPromptSubmit', { prompt: 'second' })
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    expect(told().filter((each) => each.startsWith('transcript turn_ended'))).toEqual([])
+  })
+
   it('waits for a transcript that lags behind, and does not read the turn before in its place', async () => {
     record(prompt('first', 'p0'), answer('of the first'))
     hook('UserPromptSubmit', { prompt: 'second' })

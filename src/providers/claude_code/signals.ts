@@ -118,14 +118,16 @@ export class ClaudeSignals implements ProviderSignals {
   }
 
   async #look(after: 'after_end' | 'settled', signal: AbortSignal): Promise<void> {
-    const { sessionId } = this.#state
+    const { sessionId, openedAtMs } = this.#state
     if (!(await this.#pause(after === 'settled' ? settleMs : afterEndMs, signal))) return
     if (after === 'after_end') {
       const record = await this.#file?.load()
       return this.#take({ kind: 'after_end', record }, 'sessions: after the end of a turn')
     }
     const outcome = await this.#loadOutcome(signal)
-    if (sessionId === this.#state.sessionId) this.#take({ kind: 'settled', outcome }, 'sessions: idle')
+    // Another turn may have begun meanwhile, and the file not have told of it yet.
+    const isSameTurn = sessionId === this.#state.sessionId && openedAtMs === this.#state.openedAtMs
+    if (isSameTurn) this.#take({ kind: 'settled', outcome }, 'sessions: idle')
   }
 
   /** A turn that ended without a word, or in the middle of a tool, was interrupted. */
