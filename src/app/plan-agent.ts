@@ -2,7 +2,7 @@
  * What an agent is started with: its directories, its identity, and the provider's plan (argv, environment, generated
  * settings). The same for a first launch and for taking a conversation up again.
  */
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { AppError } from '../domain/errors.ts'
@@ -82,6 +82,12 @@ export async function planAgent(context: AppContext, place: AgentPlace, options:
 }
 
 export async function writePlannedFiles(plan: LaunchPlan): Promise<void> {
+  for (const { path, target, isFolder } of plan.links ?? []) {
+    if (isFolder === true) await mkdir(target, { recursive: true, mode: 0o700 })
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await rm(path, { recursive: true, force: true })
+    await symlink(target, path)
+  }
   for (const file of plan.files) {
     await mkdir(dirname(file.path), { recursive: true, mode: 0o700 })
     await writeFile(file.path, file.content, { mode: 0o600 })

@@ -85,6 +85,16 @@ export type LaunchPlan = {
   readonly env: Readonly<Record<string, string>>
   /** Written (0600) before the start, below `privateDir`. */
   readonly files: readonly { readonly path: string; readonly content: string }[]
+  /**
+   * Made before the files, below `privateDir`: ways to what stays the person's own, for a program that keeps its settings and its
+   * records in one folder. A former link of the same path is replaced.
+   */
+  readonly links?: readonly {
+    readonly path: string
+    readonly target: string
+    /** `target` is a folder that the program would make by itself, and is made (0700) where it is not there. */
+    readonly isFolder?: true
+  }[]
   /** Kept with the terminal and given to `openSignals`; secrets only as paths of files. */
   readonly binding: Binding
   /** Named at launch, e.g. "asks before shell commands". */

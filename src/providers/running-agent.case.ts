@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -103,6 +103,12 @@ export class RunningAgent implements AsyncDisposable {
       randomHex,
       resume,
     })
+    for (const { path, target, isFolder } of plan.links ?? []) {
+      if (isFolder === true) mkdirSync(target, { recursive: true, mode: 0o700 })
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+      rmSync(path, { recursive: true, force: true })
+      symlinkSync(target, path)
+    }
     for (const file of plan.files) {
       mkdirSync(dirname(file.path), { recursive: true, mode: 0o700 })
       writeFileSync(file.path, file.content, { mode: 0o600 })
