@@ -121,7 +121,7 @@ it('reads results, reminders and interruptions out of the blocks of a message', 
     },
     { role: 'user', content: 'reply yes' },
   ]
-  expect(messagesWire.read({ messages }).items).toEqual([
+  expect(messagesWire.read({ messages }, '').items).toEqual([
     { kind: 'user', text: 'tool ls' },
     { kind: 'assistant' },
     { kind: 'result', text: 'a file' },

@@ -142,7 +142,7 @@ it('reads answers, results and interruptions, and leaves out what the program sa
     message('user', '<turn_aborted>\nThe user interrupted the turn.\n</turn_aborted>'),
     message('user', 'reply yes'),
   ]
-  expect(responsesWire.read({ input }).items).toEqual([
+  expect(responsesWire.read({ input }, '').items).toEqual([
     { kind: 'user', text: 'say a\ntool ls' },
     { kind: 'assistant' },
     { kind: 'result', text: 'a file' },

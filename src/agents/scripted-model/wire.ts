@@ -5,8 +5,8 @@ import type { Act } from './plan-answer.ts'
 
 export interface Wire {
   readonly path: RegExp
-  /** Reads a request body that was JSON. Missing fields are read as empty. */
-  read(body: JsonObject): ModelRequest
+  /** Reads a request body that was JSON, and what stands in its path. Missing fields are read as empty. */
+  read(body: JsonObject, path: string): ModelRequest
   errorBody(httpStatus: number): JsonObject
   /** The whole answer for a request that does not stream. */
   whole(request: ModelRequest, acts: readonly Act[]): JsonObject
