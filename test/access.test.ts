@@ -82,8 +82,11 @@ const rights: Readonly<Record<string, Right>> = {
   'GET /messages/:id': right('read', 'own'),
   'POST /terminals/run-step': right('full', 'own'),
   'POST /jobs': right('full', 'own'),
+  'GET /jobs': right('read', 'all'),
   'GET /jobs/:id': right('read', 'own'),
   'POST /jobs/:id/cancel': right('full', 'own'),
+  'POST /jobs/:id/retry': right('full', 'own'),
+  'POST /jobs/:id/report': right('full', 'own'),
   'GET /questions': right('read', 'nobody'),
   'GET /terminals/:id/questions': right('read', 'reach'),
   'POST /terminals/:id/answer': right('full', 'command'),
@@ -262,6 +265,8 @@ const forged: Readonly<Record<string, readonly ((other: TerminalBody) => unknown
   ],
   'GET /jobs/:id': [() => undefined],
   'POST /jobs/:id/cancel': [() => ({})],
+  'POST /jobs/:id/retry': [() => ({})],
+  'POST /jobs/:id/report': [() => ({ status: 'done', result: 'x' })],
   'DELETE /worktrees/:id': [() => ({})],
 }
 

@@ -59,6 +59,12 @@ export const valueBytesMax = 2_048
 const isAllowed = (name: string): boolean =>
   names.has(name) || claudeNames.has(name) || codexNames.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
 
+/** Without the keys and settings of any vendor: for commands of a project, which are no agent. */
+export function selectPlainEnv(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  const isPlain = (name: string) => names.has(name) || name.startsWith('LC_')
+  return Object.fromEntries(Object.entries(selectClientEnv(env)).filter(([name]) => isPlain(name)))
+}
+
 /** The client's environment after the allow-list. */
 export function selectClientEnv(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   const picked: Record<string, string> = {}

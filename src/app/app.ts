@@ -10,7 +10,7 @@ import type { Waiting } from '../async/wait.ts'
 import type { BackendFinding } from '../backend/backend.ts'
 import type { DomainEvent } from '../domain/events.ts'
 import type { JobId, MessageId, QuestionId, SessionName, TerminalId } from '../domain/ids.ts'
-import type { Job, JobKind } from '../domain/job.ts'
+import type { Check, Job, JobKind } from '../domain/job.ts'
 import type { Message, MessageStatus, OrchestrationType } from '../domain/message.ts'
 import type { Profile } from '../domain/profile.ts'
 import type { Question } from '../domain/question.ts'
@@ -24,7 +24,7 @@ import type { ToldOutcome } from '../notify/channel.ts'
 import type { NotifierState, NotifyRules } from '../notify/notifier.ts'
 import type { OptionName } from '../protocol/options.ts'
 import type { Snapshot } from '../screen/snapshot.ts'
-import type { RetentionOutcome } from '../store/store.ts'
+import type { JobFilter, RetentionOutcome } from '../store/store.ts'
 import type { ProfileCheck } from './check-profile.ts'
 import type { ListedProfile } from './profile-files.ts'
 import type { InstalledProfile, InstallOptions } from './profile-library.ts'
@@ -124,6 +124,37 @@ export type StartJob = {
   readonly clientEnv?: Readonly<Record<string, string>>
   /** As for a terminal; not with `reuseTerminalId`. */
   readonly useWorktree?: boolean
+  /** Takes an idle worker of the asker, of the same profile and directory, if there is one. */
+  readonly isReuseIdle?: boolean
+  /** Nobody waits for the handoff: its end is told by a message. */
+  readonly isUnattended?: boolean
+  /** Commands that must pass before the answer counts. */
+  readonly checks?: readonly Check[]
+  /** The ended job whose work this is. */
+  readonly retryOf?: JobId
+}
+
+export type RetryJob = {
+  /** Undefined: one of its own, so that a second retry of the same job is the same. */
+  readonly requestKey?: string
+  /** Undefined: as long as the first one had. */
+  readonly timeoutMs?: number
+  readonly clientEnv?: Readonly<Record<string, string>>
+}
+
+/** What a worker says of its job by itself. */
+export type JobReport = {
+  readonly outcome: 'done' | 'no_change_needed' | 'failed'
+  /** The result, or why there is none. */
+  readonly text: string
+}
+
+/** What an open job waits for, other than its worker's work. */
+export type JobAttention = {
+  readonly kind: 'question' | 'unconfirmed' | 'held' | 'checks'
+  readonly detail: string
+  /** Of the question. */
+  readonly questionId?: QuestionId
 }
 
 export type WorktreeView = {
@@ -307,12 +338,20 @@ export interface App {
     options: { readonly limit: number; readonly status?: MessageStatus },
   ): readonly Message[]
 
-  /** Creates (or finds, by request key) the job and starts it; returns at once. */
+  /** Creates (or finds, by request key) the job and starts it; returns at once. Errors: as createTerminal, and CONFLICT for the key of another task. */
   startJob(request: StartJob, waiting: Waiting): Promise<Job>
   getJob(id: JobId): Job
   /** The job when it has ended, or as it stands when `waitMs` is over. A handoff's asker that gets the end here gets no callback. */
   waitForJob(id: JobId, waitMs: number, waiting: Waiting): Promise<Job>
   cancelJob(id: JobId, waiting: Waiting): Promise<Job>
+  /** Newest first. */
+  listJobs(filter: JobFilter): readonly Job[]
+  /** Undefined: it has ended, or nobody has to do anything. */
+  getJobAttention(job: Job): JobAttention | undefined
+  /** The work of an ended job as a new one. Errors: NOT_FOUND, CONFLICT for an open or answered one, and as startJob. */
+  retryJob(id: JobId, retry: RetryJob, waiting: Waiting): Promise<Job>
+  /** Ends the job as its worker says. Errors: NOT_FOUND, CONFLICT when it has ended otherwise. */
+  reportJob(id: JobId, report: JobReport): Job
 
   /** All there are, those of ended terminals included, with what each holds if git is to look. */
   listWorktrees(options: { readonly isLook: boolean }, waiting: Waiting): Promise<readonly WorktreeView[]>

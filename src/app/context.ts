@@ -9,6 +9,7 @@ import type { SkillFiles } from '../home/skill-files.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
 import type { Size } from '../screen/snapshot.ts'
 import type { Store } from '../store/store.ts'
+import type { LaunchLimits } from './admission.ts'
 import type { BackendGuard } from './backend-guard.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { CoreContext } from './core-context.ts'
@@ -34,6 +35,7 @@ export type AppContext = CoreContext & {
   readonly profiles: ProfileFiles
   readonly skills: SkillFiles
   readonly launchDefaults: LaunchDefaults
+  readonly limits: LaunchLimits
   readonly shims: Shims
   readonly capabilities: Capabilities
   /** Where agents reach this server. */

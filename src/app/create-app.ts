@@ -10,6 +10,7 @@ import type { BackendLost } from '../backend/backend.ts'
 import type { RandomHex, TerminalId } from '../domain/ids.ts'
 import { Ladder } from '../inbox/ladder.ts'
 import type { Log } from '../lib/log.ts'
+import { admit } from './admission.ts'
 import { beginAwayDigest, tellWhatHappened } from './away-digest.ts'
 import { BackendGuard } from './backend-guard.ts'
 import { Capabilities } from './capabilities.ts'
@@ -18,10 +19,13 @@ import type { ProfileDownload } from './download-profile.ts'
 import { Deleter, noteExit, noteLost } from './end-terminal.ts'
 import { EventStream } from './event-stream.ts'
 import { keepHouse } from './housekeeping.ts'
+import { findIdleWorker } from './idle-worker.ts'
+import { runChecks } from './job-checks.ts'
 import { Jobs } from './jobs.ts'
 import { LocalApp } from './local-app.ts'
 import { queueMessage, tellSender } from './mailbox.ts'
 import { Outbox } from './outbox.ts'
+import { readOutput } from './output.ts'
 import { ProfileLibrary } from './profile-library.ts'
 import { recover } from './recover.ts'
 import { relaunchAll } from './relaunch-terminal.ts'
@@ -35,7 +39,16 @@ import { type NotifyOptions, PersonNotices } from './tell-person.ts'
 
 export type AppOptions = Pick<
   AppContext,
-  'store' | 'backend' | 'providers' | 'profiles' | 'skills' | 'launchDefaults' | 'layout' | 'socketPath' | 'serverEnv'
+  | 'store'
+  | 'backend'
+  | 'providers'
+  | 'profiles'
+  | 'skills'
+  | 'launchDefaults'
+  | 'limits'
+  | 'layout'
+  | 'socketPath'
+  | 'serverEnv'
 > & {
   readonly clock: Clock
   readonly log: Log
@@ -76,18 +89,29 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   }
 
   const deleter = new Deleter(context, (terminal) => {
-    jobs.noteWorkerGone(terminal.id, `its worker ${terminal.id} was deleted`)
+    const why = `its worker ${terminal.id} was deleted`
+    jobs.news.noteWorkerGone(terminal.id, { ending: 'worker_deleted', why })
     closeIfEmpty(context, terminal.sessionName)
   })
   const jobs: Jobs = new Jobs(context, {
-    startWorker: (sessionName, request, waiting) => startWorker(context, { sessionName, request, listeners }, waiting),
+    admit: (sessionName, callerId) => admit(context, { sessionName, callerId }),
+    startWorker: (start, waiting) => startWorker(context, { ...start, listeners, isAdmitted: true }, waiting),
+    findIdleWorker: (request) => findIdleWorker(context, request),
     queue: (message) => queueMessage(context, message),
     deleteTerminal: (id) => deleter.delete(id, { signal: AbortSignal.timeout(recoveryLimitMs) }),
     interrupt: (id) => interruptTurn(context, id, { signal: scope.signal }),
+    runChecks: ({ workingDirectory: directory }, { request: { checks = [] } }, signal) =>
+      runChecks(context, { checks, directory, signal }),
+    readAnswer: (id, waiting) => readOutput(context, id, 'last', waiting),
   })
   const listeners = createListeners(context, jobs)
-  stack.use(ladder.onMoved((message) => jobs.noteMessage(message)))
+  stack.use(ladder.onMoved((message) => jobs.news.noteMessage(message)))
   stack.use(ladder.onMoved((message) => tellSender(context, message)))
+  stack.use(
+    events.onEvent((event) => {
+      if (event.type === 'terminal.status_changed' && event.reason === 'hung') jobs.news.noteHung(event.terminalId)
+    }),
+  )
   const takeUp = () => {
     if (options.isRecoveryAutomatic)
       scope.spawn('recovery of lost agents', (signal) => takeUpLost(context, listeners, signal))
@@ -129,13 +153,14 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
 
 function createListeners(context: AppContext, jobs: Jobs): RuntimeListeners {
   return {
-    onTurnEnded: (end) => jobs.noteTurnEnded(end),
+    onTurnEnded: (end) => jobs.news.noteTurnEnded(end),
     onAsked: (question) => tellOfQuestion(context, question),
     onExited: (runtime, exit) => {
       const { id } = runtime.row
       const how = exit.signal ?? (exit.code === undefined ? 'ended from outside' : `exited with code ${exit.code}`)
       // An answer that came before the end was told by now: the jobs that are left have none.
-      const endJobs = (lastLines: readonly string[]) => jobs.noteWorkerGone(id, `its worker ${id} ${how}`, lastLines)
+      const endJobs = (lastLines: readonly string[]) =>
+        jobs.news.noteWorkerGone(id, { ending: 'worker_exited', why: `its worker ${id} ${how}`, lastLines })
       context.scope.spawn(`exit of ${id}`, () => noteExit(context, runtime, exit, endJobs))
     },
   }
@@ -180,7 +205,9 @@ async function noteBackendLost(context: AppContext, jobs: Jobs, lost: BackendLos
     clock.nowMs(),
   )
   await Promise.all(rows.map((row) => noteLost(context, row, lost.reason)))
-  for (const row of rows) jobs.noteWorkerGone(row.id, `its worker ${row.id} was lost: ${lost.reason}`)
+  for (const { id } of rows) {
+    jobs.news.noteWorkerGone(id, { ending: 'worker_lost', why: `its worker ${id} was lost: ${lost.reason}` })
+  }
   // Started again at once, so that nothing has to wait for it later; a failure is tried again by the next launch.
   await guard
     .ensure()

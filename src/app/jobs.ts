@@ -1,69 +1,59 @@
 /**
- * Delegated work as durable rows. A job starts a worker (or takes a running one), sends it the task, and ends
- * with the worker's exact answer or with the reason why there is none. An asker that waits fetches the end; one
- * that went on is called back through its inbox. After a restart open jobs go on from their rows.
+ * Delegated work as durable rows. A job starts a worker (or takes a running one), sends it the task, and ends with the worker's
+ * exact answer, with what the worker reports by itself, or with the reason why there is none.
+ *
+ * Here jobs begin, are cancelled, tried anew and taken up after a restart (`job-resume.ts`). What is heard of their workers is
+ * `job-news.ts`, how one ends `job-ends.ts`, how the asker learns of it `job-reports.ts`.
  */
 import { sleep, type Waiting } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
 import { type JobId, makeJobId, makeSessionName, type SessionName, type TerminalId } from '../domain/ids.ts'
-import { isJobOpen, type Job, type JobResult, type JobStep } from '../domain/job.ts'
-import type { Message, MessageKind } from '../domain/message.ts'
-import type { Terminal } from '../domain/terminal.ts'
-import { Emitter } from '../lib/emitter.ts'
-import { jobWaitMaxS } from '../protocol/version.ts'
-import type { CreateTerminal, StartJob } from './app.ts'
-import type { AppContext } from './context.ts'
-import type { CoreContext } from './core-context.ts'
-import type { TurnEnd } from './runtime.ts'
-
-/** What jobs need of the other use cases. */
-export type JobDoors = {
-  /** Starts a worker; `isReady` settles when it takes input. */
-  readonly startWorker: (
-    sessionName: SessionName,
-    request: CreateTerminal,
-    waiting: Waiting,
-  ) => Promise<{ readonly id: TerminalId; readonly isReady: Promise<void> }>
-  readonly queue: (message: {
-    readonly kind: MessageKind
-    readonly senderId: string
-    readonly receiverId: TerminalId
-    readonly body: string
-    readonly jobId: JobId | undefined
-  }) => Message
-  readonly deleteTerminal: (id: TerminalId) => Promise<void>
-  /** Stops what the agent is doing and leaves it alive. */
-  readonly interrupt: (id: TerminalId) => Promise<void>
-}
-
-/** An asker asks again at least this often; later it is taken to have gone. */
-const fetchGraceMs = (jobWaitMaxS + 15) * 1_000
-
-/** What jobs need of the app. */
-export type JobsContext = CoreContext & Pick<AppContext, 'scope' | 'profiles' | 'runtimes'>
+import { isCorrectable, isJobOpen, type Job } from '../domain/job.ts'
+import type { JobFilter } from '../store/store.ts'
+import type { JobAttention, RetryJob, StartJob } from './app.ts'
+import { describeAttention } from './job-attention.ts'
+import type { JobDoors, JobsContext } from './job-doors.ts'
+import { JobEnds } from './job-ends.ts'
+import { JobNews } from './job-news.ts'
+import { givenOf, requireSame, toCreate, toRequest } from './job-request.ts'
+import { resumeJob } from './job-resume.ts'
+import { describeGone, describeWorker, failure, formatTask } from './job-words.ts'
 
 export class Jobs {
   readonly #context: JobsContext
   readonly #doors: JobDoors
-  readonly #ended: Emitter<Job>
+  readonly ends: JobEnds
+  /** What is heard of the workers goes here. */
+  readonly news: JobNews
 
   constructor(context: JobsContext, doors: JobDoors) {
     this.#context = context
     this.#doors = doors
-    this.#ended = new Emitter((error) => context.log.write('error', 'job listener failed', { error: String(error) }))
+    this.ends = new JobEnds(context, doors)
+    this.news = new JobNews(context, doors, this.ends)
   }
 
-  require(id: JobId): Job {
-    const job = this.#context.store.jobs.find(id)
-    if (job === undefined) throw new AppError('NOT_FOUND', `there is no job ${id}`)
-    return job
+  list(filter: JobFilter): readonly Job[] {
+    return this.#context.store.jobs.list(filter)
   }
 
-  /** Creates the job, or finds it by the caller's request key, and starts it in the background. */
+  /** What an open job waits for, other than its worker's work. */
+  attentionOf(job: Job): JobAttention | undefined {
+    return describeAttention(this.#context, job)
+  }
+
+  /** Creates the job, or finds it by the caller's request key, and starts it in the background. Errors: CONFLICT for the key of another task. */
   async start(request: StartJob, waiting: Waiting): Promise<Job> {
     const { store, clock, events, random, scope, profiles } = this.#context
-    if (request.reuseTerminalId === undefined) await profiles.load(request.profileName)
+    const known = request.requestKey && store.jobs.findByRequest(request.callerId, request.requestKey)
+    if (known) return requireSame(known, request)
+    if (request.reuseTerminalId === undefined) {
+      await profiles.load(request.profileName)
+      await this.#doors.admit(this.#sessionOf(request), request.callerId)
+    }
     waiting.signal.throwIfAborted()
+    const reuseTerminalId =
+      request.reuseTerminalId ?? (request.isReuseIdle === true ? this.#doors.findIdleWorker(request) : undefined)
     const nowMs = clock.nowMs()
     const created = store.transaction(() => {
       const { job, isNew } = store.jobs.insert({
@@ -75,203 +65,125 @@ export class Jobs {
         requestKey: request.requestKey,
         deadlineAtMs: nowMs + request.timeoutMs,
         teardown: request.teardown,
-        request: {},
-        retryOf: undefined,
+        request: toRequest(request, reuseTerminalId),
+        retryOf: request.retryOf,
         createdAtMs: nowMs,
       })
       if (!isNew) return { job, event: undefined }
       const { id: jobId, kind, callerId, profileName } = job
       return { job, event: store.events.append({ type: 'job.created', jobId, kind, callerId, profileName }, nowMs) }
     })
-    if (created.event === undefined) return created.job
-    events.announce(created.event)
     const { job } = created
+    if (created.event === undefined) return requireSame(job, request)
+    events.announce(created.event)
     scope.spawn(`deadline of ${job.id}`, (signal) => this.#watchDeadline(job, signal))
     // The worker's row must exist when the caller reads the job: it is told the worker's id.
-    await this.#startWorker(job, request, waiting)
-    return this.require(job.id)
+    await this.#startWorker(job, request.clientEnv, waiting)
+    return this.ends.require(job.id)
   }
 
-  async #startWorker(job: Job, request: StartJob, waiting: Waiting): Promise<void> {
-    const { store, random, scope } = this.#context
-    const caller = request.callerId === undefined ? undefined : store.terminals.find(request.callerId)
-    const sessionName = request.sessionName ?? caller?.sessionName ?? makeSessionName(random)
+  #sessionOf({ sessionName, callerId }: Pick<StartJob, 'sessionName' | 'callerId'>): SessionName {
+    const caller = callerId === undefined ? undefined : this.#context.store.terminals.find(callerId)
+    return sessionName ?? caller?.sessionName ?? makeSessionName(this.#context.random)
+  }
+
+  async #startWorker(job: Job, clientEnv: StartJob['clientEnv'], waiting: Waiting): Promise<void> {
+    const { store, scope } = this.#context
+    const { reuseTerminalId, sessionName } = job.request
     try {
-      if (request.reuseTerminalId !== undefined) {
-        store.jobs.setWorker(job.id, request.reuseTerminalId)
-        this.#sendTask(job, request.reuseTerminalId)
+      if (reuseTerminalId !== undefined) {
+        store.jobs.setWorker(job.id, reuseTerminalId)
+        this.#sendTask(job, reuseTerminalId)
         return
       }
-      const worker = await this.#doors.startWorker(sessionName, toCreate(request), waiting)
-      store.jobs.setWorker(job.id, worker.id)
-      scope.spawn(`worker of ${job.id}`, async () => {
+      const { callerId } = job
+      const start = {
+        sessionName: this.#sessionOf({ ...(sessionName && { sessionName }), ...(callerId && { callerId }) }),
+        request: toCreate(job, clientEnv),
+        onInserted: (id: TerminalId) => store.jobs.setWorker(job.id, id),
+      }
+      const worker = await this.#doors.startWorker(start, waiting)
+      scope.spawn(`worker of ${job.id}`, async (signal) => {
         try {
           await worker.isReady
           this.#sendTask(job, worker.id)
         } catch (error) {
-          this.end(job.id, 'fail', failure(describe(error)))
+          // A server that closes leaves the job open: the next one goes on with it.
+          if (!signal.aborted) this.ends.end(job.id, 'fail', failure('not_started', describe(error)))
         }
       })
     } catch (error) {
-      this.end(job.id, 'fail', failure(describe(error)))
+      this.ends.end(job.id, 'fail', failure('not_started', describe(error)))
       throw error
     }
   }
 
+  /** Queues the task, once: message and job are tied in one transaction. */
   #sendTask(job: Job, workerId: TerminalId): void {
     const { store } = this.#context
-    if (!isJobOpen(this.require(job.id))) return
-    const message = this.#doors.queue({
-      kind: job.kind === 'step' ? 'input' : job.kind,
-      senderId: job.callerId ?? 'user',
-      receiverId: workerId,
-      body: formatTask(job),
-      jobId: job.id,
-    })
-    store.jobs.setMessage(job.id, message.id)
-    this.#step(job.id, 'start', undefined)
-  }
-
-  /** A turn of a worker ended: its message's job has its answer, or the reason why there is none. */
-  noteTurnEnded(end: TurnEnd): void {
-    for (const message of end.messages) {
-      if (message.jobId === undefined) continue
-      if (end.outcome === 'answered' && end.answer.kind === 'exact') {
-        const { text, source } = end.answer
-        this.end(message.jobId, 'answer', { answer: text, failure: undefined, source })
-      } else {
-        const answer = end.answer.kind === 'exact' ? end.answer.text : undefined
-        this.end(message.jobId, 'fail', { answer, failure: describeFailure(end), source: undefined })
-      }
-    }
-  }
-
-  /** The task's message ended badly: the job can not go on. */
-  noteMessage(message: Message): void {
-    if (message.jobId === undefined) return
-    if (message.kind === 'callback') return
-    if (message.state === 'refused' || message.state === 'undeliverable' || message.state === 'expired') {
-      this.end(message.jobId, 'fail', failure(`the task was not delivered: ${message.detail ?? message.state}`))
-    }
-  }
-
-  /** A worker is gone: its open jobs fail with the reason. */
-  noteWorkerGone(workerId: TerminalId, why: string, lastLines: readonly string[] = []): void {
-    for (const job of this.#context.store.jobs.listForWorker(workerId)) {
-      if (isJobOpen(job)) this.end(job.id, 'fail', failure(this.#describeCut(job, why, lastLines)))
-    }
-  }
-
-  /** How far the job had come, as far as is known, and what its worker's screen said last. */
-  #describeCut(job: Job, why: string, lastLines: readonly string[]): string {
-    const state = job.messageId === undefined ? undefined : this.#context.store.messages.find(job.messageId)?.state
-    const isTaken = state === 'confirmed' || state === 'turn_started'
-    const isWaiting = state === undefined || state === 'queued'
-    const when = isTaken ? ' in the middle of the task' : isWaiting ? ' before it took the task' : ''
-    // Quoted: to whoever reads this they are words of a screen, not orders.
-    const quoted = lastLines.map((line) => `\n> ${line}`).join('')
-    return `${why}${when}${quoted === '' ? '' : `; its screen ended with:${quoted}`}`
-  }
-
-  /** Ends a job once; the first ending wins. Reports it and ends the worker where the job says so. */
-  end(id: JobId, step: Exclude<JobStep, 'start'>, result: JobResult): void {
-    const job = this.#step(id, step, result)
-    if (job === undefined) return
-    const { callerId } = job
-    if (job.kind === 'assign' && callerId !== undefined) this.#callBack(job, callerId)
-    if (job.kind === 'handoff' && callerId !== undefined) {
-      this.#context.scope.spawn(`fetching of ${id}`, (signal) => this.#callBackUnfetched(job, callerId, signal))
-    }
-    if (job.teardown && job.workerId !== undefined && step === 'answer') {
-      const { workerId } = job
-      this.#context.scope.spawn(`end of worker ${workerId}`, () => this.#doors.deleteTerminal(workerId))
-    }
-    this.#ended.emit(job)
-  }
-
-  /** An asker that waits fetches the end at once; one whose call was cut off by its own time limit is called back instead. */
-  async #callBackUnfetched(job: Job, callerId: TerminalId, signal: AbortSignal): Promise<void> {
-    await sleep(this.#context.clock, fetchGraceMs, signal).catch(() => undefined)
-    if (!signal.aborted) this.#callBack(job, callerId)
-  }
-
-  #callBack(job: Job, callerId: TerminalId): void {
-    const { store, log } = this.#context
-    if (!store.jobs.claimReport(job.id)) return
-    // A worker that wrote to its asker by itself has reported: a second report would double it.
-    const isReported = job.workerId !== undefined && store.messages.hasSent(job.workerId, callerId, job.createdAtMs)
-    if (isReported && job.state === 'answered') return
-    const worker = job.workerId ?? 'no worker'
-    const { answer, failure: why } = job.result ?? {}
-    const body =
-      why === undefined
-        ? `Result from ${job.profileName} (${worker}):\n${answer ?? ''}`
-        : `The task given to ${job.profileName} (${worker}) has failed: ${why}${answer === undefined ? '' : `\nIts last words:\n${answer}`}`
-    try {
-      this.#doors.queue({
-        kind: 'callback',
-        senderId: job.workerId ?? 'cao',
-        receiverId: callerId,
-        body,
-        jobId: job.id,
-      })
-    } catch (error) {
-      log.write('warn', 'callback not queued', { jobId: job.id, callerId, error: describe(error) })
-    }
-  }
-
-  /** Resolves with the job once it has ended, or as it stands after `waitMs` or on abort. */
-  async wait(id: JobId, waitMs: number, waiting: Waiting): Promise<Job> {
-    const { clock, store } = this.#context
-    this.require(id)
-    const job = await new Promise<Job>((resolve) => {
-      const finish = () => {
-        subscription[Symbol.dispose]()
-        timer[Symbol.dispose]()
-        waiting.signal.removeEventListener('abort', finish)
-        resolve(this.require(id))
-      }
-      const subscription = this.#ended.on((ended) => {
-        if (ended.id === id) finish()
-      })
-      const timer = clock.after(waitMs, finish)
-      waiting.signal.addEventListener('abort', finish, { once: true })
-      if (!isJobOpen(this.require(id)) || waiting.signal.aborted) finish()
-    })
-    if (!isJobOpen(job) && !waiting.signal.aborted) store.jobs.claimReport(id)
-    return job
+    const { state, messageId } = this.ends.require(job.id)
+    if (!isJobOpen({ state }) || messageId !== undefined) return
+    this.news.tell(job, workerId, formatTask(job))
+    this.ends.step(job.id, 'start', undefined)
+    // Its worker may have ended while it was started.
+    const worker = store.terminals.find(workerId)
+    if (worker?.life === 'lost') this.news.noteWorkerGone(workerId, describeGone(worker))
   }
 
   /** Ends the job and its work: a worker that was made for it ends, any other is interrupted. */
   cancel(id: JobId): Job {
-    const { state, teardown, workerId } = this.require(id)
-    this.end(id, 'cancel', failure('cancelled by its asker'))
-    if (isJobOpen({ state }) && workerId !== undefined) {
-      const stop = teardown ? this.#doors.deleteTerminal : this.#doors.interrupt
-      this.#context.scope.spawn(`work of ${id}`, () => stop(workerId))
-    }
-    return this.require(id)
+    const job = this.ends.require(id)
+    this.ends.end(id, 'cancel', failure('cancelled', 'cancelled by its asker'))
+    if (isJobOpen(job)) this.ends.stopWork(job)
+    return this.ends.require(id)
   }
 
-  /** Takes up the open jobs of the last server: their deadlines run on, tasks that were never sent fail. */
+  /** The same work as a new job. Asked for twice it is the same retry. Errors: CONFLICT for one that is open or was answered; as `start`. */
+  async retry(id: JobId, retry: RetryJob, waiting: Waiting): Promise<Job> {
+    const job = this.ends.require(id)
+    if (isJobOpen(job)) throw new AppError('CONFLICT', `job ${id} is still ${job.state}; cancel it first`)
+    if (job.state === 'answered') throw new AppError('CONFLICT', `job ${id} was answered; ask anew for another answer`)
+    const isFirst = this.#context.store.jobs.findRetry(id) === undefined
+    const { callerId, kind, profileName, task, teardown, deadlineAtMs, createdAtMs } = job
+    const started = await this.start(
+      {
+        ...givenOf(job.request),
+        kind,
+        profileName,
+        task,
+        teardown,
+        timeoutMs: retry.timeoutMs ?? job.request.timeoutMs ?? deadlineAtMs - createdAtMs,
+        requestKey: retry.requestKey ?? `retry of ${id}`,
+        retryOf: id,
+        ...(callerId && { callerId }),
+        ...(retry.clientEnv && { clientEnv: retry.clientEnv }),
+      },
+      waiting,
+    )
+    // Two workers at one task would be worse than none.
+    if (isFirst && isCorrectable(job) && job.workerId !== started.workerId) this.ends.stopWork(job)
+    return started
+  }
+
+  /** Takes up the open jobs of the last server, and tells askers of ends that it could not tell them. */
   resume(): void {
     const { store, scope } = this.#context
-    for (const job of store.jobs.listOpen()) {
-      const worker = job.workerId === undefined ? undefined : store.terminals.find(job.workerId)
-      if (worker === undefined)
-        this.end(job.id, 'fail', failure('the server ended before its worker was started; ask again'))
-      else if (worker.life !== 'live') this.#failWithWorker(job, worker)
-      else {
-        if (job.messageId === undefined) this.#sendTask(job, worker.id)
-        scope.spawn(`deadline of ${job.id}`, (signal) => this.#watchDeadline(job, signal))
-      }
+    const parts = {
+      context: this.#context,
+      doors: this.#doors,
+      news: this.news,
+      // The job has its end by then, with the reason.
+      startAgain: (job: Job) =>
+        scope.spawn(`start of ${job.id}`, (signal) =>
+          this.#startWorker(job, undefined, { signal }).catch(() => undefined),
+        ),
+      sendTask: (job: Job, workerId: TerminalId) => this.#sendTask(job, workerId),
     }
-  }
-
-  #failWithWorker(job: Job, worker: Terminal): void {
-    const reason = worker.lostReason === undefined ? '' : `: ${worker.lostReason}`
-    const why = this.#describeCut(job, `its worker ${worker.id} is ${worker.life}${reason}`, [])
-    this.end(job.id, 'fail', failure(why))
+    for (const job of store.jobs.listOpen()) {
+      scope.spawn(`deadline of ${job.id}`, (signal) => this.#watchDeadline(job, signal))
+      resumeJob(parts, job)
+    }
+    this.ends.resume()
   }
 
   async #watchDeadline(job: Job, signal: AbortSignal): Promise<void> {
@@ -279,71 +191,13 @@ export class Jobs {
     // In slices, so that a machine that slept or a changed clock is noticed.
     while (clock.nowMs() < job.deadlineAtMs) {
       await sleep(clock, Math.min(60_000, job.deadlineAtMs - clock.nowMs()), signal).catch(() => undefined)
-      if (signal.aborted || !isJobOpen(this.require(job.id))) return
+      if (signal.aborted || !isJobOpen(this.ends.require(job.id))) return
     }
-    const { workerId } = this.require(job.id)
-    this.end(job.id, 'time_out', failure(`no answer in time: ${this.#describeWorker(workerId)}`))
-  }
-
-  #describeWorker(workerId: TerminalId | undefined): string {
-    const state = workerId === undefined ? undefined : this.#context.runtimes.get(workerId)?.state
-    if (workerId === undefined || state === undefined) return 'its worker is not running'
-    const doing = { waiting_user_answer: 'waits for an answer', processing: 'is still at work' }[state.status as string]
-    const about = state.detail === undefined ? '' : `: ${state.detail}`
-    return `the worker ${workerId} ${doing ?? `is ${state.status} (${state.reason})`}${about}; it was left running`
-  }
-
-  #step(id: JobId, step: JobStep, result: JobResult | undefined): Job | undefined {
-    const { store, clock, events, log } = this.#context
-    const atMs = clock.nowMs()
-    const done = store.transaction(() => {
-      const moved = store.jobs.step(id, step, { atMs, ...(result === undefined ? {} : { result }) })
-      if (moved.kind !== 'moved') return undefined
-      const { row: job } = moved
-      const from = moved.from as Job['state']
-      const { kind, workerId, state: to } = job
-      const event = store.events.append(
-        { type: 'job.state_changed', jobId: id, kind, workerId, from, to, detail: result?.failure },
-        atMs,
-      )
-      return { job, event }
-    })
-    if (done === undefined) return undefined
-    log.write('info', 'job moved', { jobId: id, to: done.job.state, because: result?.failure })
-    events.announce(done.event)
-    return done.job
+    const { runtimes } = this.#context
+    const { workerId } = this.ends.require(job.id)
+    const state = workerId === undefined ? undefined : runtimes.get(workerId)?.state
+    this.ends.end(job.id, 'time_out', failure('timed_out', `no answer in time: ${describeWorker(workerId, state)}`))
   }
 }
 
-function describeFailure({ outcome, answer, detail }: TurnEnd): string {
-  if (outcome === 'failed') return detail ?? 'the turn failed'
-  if (outcome === 'interrupted') return 'the turn was interrupted'
-  return answer.kind === 'none' ? answer.why : 'the turn has no answer'
-}
-
-/** An assigned worker is told that its answer travels by itself, so that it does not send it twice. */
-function formatTask(job: Job): string {
-  if (job.kind !== 'assign' || job.callerId === undefined) return job.task
-  return `${job.task}\n\n[When you are done, end your turn with the result: CAO brings your answer to ${job.callerId}.]`
-}
-
-const failure = (why: string): JobResult => ({ answer: undefined, failure: why, source: undefined })
-
-function toCreate(request: StartJob): CreateTerminal {
-  const { profileName, provider, workingDirectory, allowedTools, model, callerId, clientEnv, useWorktree } = request
-  return {
-    profileName,
-    isDeferred: true,
-    ...(provider === undefined ? {} : { provider }),
-    ...(workingDirectory === undefined ? {} : { workingDirectory }),
-    ...(allowedTools === undefined ? {} : { allowedTools }),
-    ...(model === undefined ? {} : { model }),
-    ...(callerId === undefined ? {} : { callerId }),
-    ...(clientEnv === undefined ? {} : { clientEnv }),
-    ...(useWorktree === undefined ? {} : { useWorktree }),
-  }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
+const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -22,6 +22,8 @@ export type LaunchOptions = {
   readonly request: CreateTerminal
   readonly resolved: ResolvedLaunch
   readonly listeners: RuntimeListeners
+  /** Called in the transaction of the new row. */
+  readonly onInserted?: ((id: TerminalId) => void) | undefined
 }
 
 /** Returns the runtime of a started agent that is not yet known to be ready; disposing `undo` takes everything back. */
@@ -58,7 +60,7 @@ function giveWorktree(context: AppContext, { request, resolved }: LaunchOptions,
 
 function insertRow(
   context: AppContext,
-  { request, resolved, sessionName, sessionDir }: LaunchOptions & { readonly sessionDir: string },
+  { request, resolved, sessionName, sessionDir, onInserted }: LaunchOptions & { readonly sessionDir: string },
   id: TerminalId,
   plan: LaunchPlan,
 ): Terminal {
@@ -87,6 +89,7 @@ function insertRow(
       metadata: request.metadata,
       createdAtMs,
     })
+    onInserted?.(id)
     const { provider, profileName, callerId } = row
     return {
       row,

@@ -260,16 +260,21 @@ export class LocalApp implements App {
   }
 
   getJob(id: JobId): ReturnType<App['getJob']> {
-    return this.#parts.jobs.require(id)
+    return this.#parts.jobs.ends.require(id)
   }
 
   waitForJob(id: JobId, waitMs: number, waiting: Waiting): ReturnType<App['waitForJob']> {
-    return this.#parts.jobs.wait(id, waitMs, waiting)
+    return this.#parts.jobs.ends.wait(id, waitMs, waiting)
   }
 
   async cancelJob(id: JobId, _waiting: Waiting): ReturnType<App['cancelJob']> {
     return this.#parts.jobs.cancel(id)
   }
+
+  listJobs: App['listJobs'] = (filter) => this.#parts.jobs.list(filter)
+  getJobAttention: App['getJobAttention'] = (job) => this.#parts.jobs.attentionOf(job)
+  retryJob: App['retryJob'] = (id, retry, waiting) => this.#parts.jobs.retry(id, retry, waiting)
+  reportJob: App['reportJob'] = (id, report) => this.#parts.jobs.news.report(id, report)
 
   listWorktrees: App['listWorktrees'] = (options, { signal }) => listWorktrees(this.#context, options, signal)
   findWorktree: App['findWorktree'] = (id) => this.#context.store.worktrees.find(id)

@@ -1,6 +1,7 @@
 /** Starts an agent in a session that exists or comes into being, and tells apart "started" from "ready". */
 import type { Waiting } from '../async/wait.ts'
 import type { SessionName, TerminalId } from '../domain/ids.ts'
+import { admit } from './admission.ts'
 import type { CreateTerminal } from './app.ts'
 import type { AppContext } from './context.ts'
 import { launchTerminal } from './launch-terminal.ts'
@@ -15,6 +16,9 @@ export type StartWorker = {
   readonly isNewSession?: boolean
   readonly request: CreateTerminal
   readonly listeners: RuntimeListeners
+  /** Whoever asked has passed the gate already. */
+  readonly isAdmitted?: boolean
+  readonly onInserted?: (id: TerminalId) => void
 }
 
 export type StartedWorker = {
@@ -23,13 +27,18 @@ export type StartedWorker = {
   readonly isReady: Promise<void>
 }
 
-/** Returns as soon as the agent's program runs. Errors: as `resolveLaunch` and `launchTerminal`; nothing is left then. */
+/** Returns as soon as the agent's program runs. Errors: as `admit`, `resolveLaunch` and `launchTerminal`; nothing is left then. */
 export async function startWorker(context: AppContext, options: StartWorker, waiting: Waiting): Promise<StartedWorker> {
-  const { sessionName, request, listeners } = options
+  const { sessionName, request, listeners, onInserted } = options
+  if (options.isAdmitted !== true) await admit(context, { sessionName, callerId: request.callerId })
   const resolved = await resolveLaunch(context, request)
   if (options.isNewSession === true) openSession(context, sessionName, resolved.cwd)
   try {
-    const { runtime, undo } = await launchTerminal(context, { sessionName, request, resolved, listeners }, waiting)
+    const { runtime, undo } = await launchTerminal(
+      context,
+      { sessionName, request, resolved, listeners, onInserted },
+      waiting,
+    )
     const isReady = (async () => {
       try {
         await requireReady(context, runtime, resolved, { signal: context.scope.signal })

@@ -1,5 +1,13 @@
 /** What can be asked about messages, questions and jobs. */
-import type { JobBody, RunStepParams, StartJobParams, StepBody } from '../protocol/job.ts'
+import type {
+  JobBody,
+  JobLineBody,
+  ReportJobParams,
+  RetryJobParams,
+  RunStepParams,
+  StartJobParams,
+  StepBody,
+} from '../protocol/job.ts'
 import type { MessageBody, SentBody } from '../protocol/message.ts'
 import { paths } from '../protocol/paths.ts'
 import type { AnswerParams, QuestionBody } from '../protocol/question.ts'
@@ -37,6 +45,15 @@ export function workCalls({ get, post, slowPost }: Verbs) {
       const timeoutMs = how?.timeoutMs ?? heldS * 1_000 + holdMarginMs
       return get<JobBody>(paths.job(id), { query: { wait_s: heldS } }, { signal: how?.signal, timeoutMs })
     },
+    /** Newest first. */
+    listJobs: (
+      query: { caller_id?: string; worker_id?: string; state?: string; limit?: number } = {},
+      how?: CallOptions,
+    ) => get<readonly JobLineBody[]>(paths.jobs(), { query }, how),
+    retryJob: (id: string, params: RetryJobParams = {}, how?: CallOptions) =>
+      slowPost<JobBody>(paths.retryJob(id), { body: params }, how),
+    reportJob: (id: string, params: ReportJobParams, how?: CallOptions) =>
+      post<JobBody>(paths.reportJob(id), { body: params }, how),
     cancelJob: (id: string, how?: CallOptions) => slowPost<JobBody>(paths.cancelJob(id), {}, how),
     runStep: (params: RunStepParams, how?: CallOptions) => {
       const timeoutMs = how?.timeoutMs ?? Number(params.timeout ?? stepTimeoutDefaultS) * 1_000 + slowTimeoutMs

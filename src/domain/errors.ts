@@ -32,6 +32,8 @@ export const errorTable = {
   BACKEND_GONE: row(503, 75, true),
   BACKEND_TIMEOUT: row(504, 75, true),
   TIMEOUT: row(504, 12, true),
+  LIMIT_REACHED: row(409, 9),
+  DEFERRED: row(503, 75, true),
   STORAGE_FULL: row(507, 75, true),
   STORE_NEWER: row(500, 78),
   STORE_CORRUPT: row(500, 65),

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { accessSync, constants, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { LaunchLimits } from '../app/admission.ts'
 import type { LaunchDefaults } from '../app/context.ts'
 import { startApp } from '../app/create-app.ts'
 import { createProfileDownload, type ProfileDownload } from '../app/download-profile.ts'
@@ -77,6 +78,7 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
       profiles: createProfileFiles(createProfileStores(profilePlaces(config, root))),
       skills: createSkillFiles({ storeDirs: config.skillStoreDirs, builtInDir: join(root, 'skills') }),
       launchDefaults: readLaunchDefaults(options),
+      limits: readLimits(options),
       layout,
       socketPath,
       serverEnv: config.env,
@@ -120,6 +122,13 @@ function readLaunchDefaults(options: ServerConfig['options']): LaunchDefaults {
     size: options['terminal.size'],
   }
 }
+
+const readLimits = (options: ServerConfig['options']): LaunchLimits => ({
+  depthMax: options['limits.depth'],
+  sessionWorkersMax: options['limits.workers'],
+  memoryMinMib: options['limits.memory_mib'],
+  loadMax: options['limits.load'],
+})
 
 /** Errors: BAD_REQUEST for certificates that can not be read. */
 async function openDownload({ options }: ServerConfig): Promise<ProfileDownload> {

@@ -12,6 +12,7 @@ import { AppError } from '../domain/errors.ts'
 import { parseTerminalId, type SessionName, type TerminalId } from '../domain/ids.ts'
 import type { Job } from '../domain/job.ts'
 import type { Terminal } from '../domain/terminal.ts'
+import { allowsTool } from '../domain/tools.ts'
 
 type Kin = Pick<Terminal, 'id' | 'callerId' | 'sessionName'>
 
@@ -95,8 +96,30 @@ export function callerOf(actor: Actor, given: string | undefined): TerminalId | 
 }
 
 /** Errors: FORBIDDEN. */
-export function requireJobOf(actor: Actor, job: Job, may: 'read' | 'cancel'): void {
-  if (actor.kind === 'person' || job.callerId === actor.id) return
-  if (may === 'read' && job.workerId === actor.id) return
+export function requireJobOf(actor: Actor, job: Job, may: 'read' | 'cancel' | 'report'): void {
+  if (actor.kind === 'person') return
+  if (may !== 'report' && job.callerId === actor.id) return
+  if (may !== 'cancel' && job.workerId === actor.id) return
   throw new AppError('FORBIDDEN', `job ${job.id} is not one of terminal ${actor.id}`)
+}
+
+/** The words of the CLIs for "runs everything without asking". */
+const freeModes: readonly unknown[] = ['allow', 'bypassPermissions', 'danger-full-access']
+
+/**
+ * Checks are commands that CAO runs by itself, with a person's rights. An agent may ask for them only if it could run the same by
+ * itself, unasked: else they would be a way around its limits. Errors: FORBIDDEN.
+ */
+export async function requireChecks(
+  app: App,
+  actor: Actor,
+  checks: readonly unknown[] | null | undefined,
+): Promise<void> {
+  if (actor.kind === 'person' || !checks || checks.length === 0) return
+  const { allowedTools, profileName } = app.getTerminal(actor.id).terminal
+  const profile = await app.loadProfile(profileName).catch(() => undefined)
+  if (allowsTool(allowedTools, 'execute_bash') && freeModes.includes(profile?.permissionMode)) return
+  const who = `terminal ${actor.id} may not ask for checks`
+  const why = 'its profile must let it run commands (execute_bash) without being asked (permissionMode: allow)'
+  throw new AppError('FORBIDDEN', `${who}: ${why}; ask the worker to run them, and to say how they ended`)
 }

@@ -24,6 +24,8 @@ export function createHttpApp(options: HttpAppOptions): Router {
   const fail = (c: HttpContext, error: unknown) => {
     const { status, body } = renderError(error, options.log, `${c.req.method} ${c.req.path}`)
     c.set('code', body.code)
+    const retryAfterS = body.data?.['retry_after_s']
+    if (typeof retryAfterS === 'number') c.header('retry-after', String(retryAfterS))
     return c.json(body, status as ContentfulStatusCode)
   }
   router.onError((error, c) => fail(c, error))

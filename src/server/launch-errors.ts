@@ -8,4 +8,6 @@ export const launchErrors = [
   'PROVIDER_UNKNOWN',
   'PROGRAM_MISSING',
   'DIRECTORY_MISSING',
+  'LIMIT_REACHED',
+  'DEFERRED',
 ] as const satisfies readonly ErrorCode[]

@@ -495,6 +495,13 @@ export function describeStore(name: string, storeCase: StoreCase): void {
         store.jobs.step(id, 'fail', { atMs: 1 })
         expect([other.jobs.claimReport(id), store.jobs.claimReport(id)]).toEqual([true, false])
         expect(store.jobs.find(id)?.isReported).toBe(true)
+        for (const [at, kind] of (['assign', 'step', 'handoff', 'handoff'] as const).entries()) {
+          const next = newJob(jobId(String(at + 2)), { kind, ...(at === 3 ? {} : { callerId: a }) })
+          store.jobs.insert(next)
+          store.jobs.step(next.id, 'fail', { atMs: 2 })
+        }
+        store.jobs.insert(newJob(jobId('6'), { callerId: a }))
+        expect(store.jobs.listUnreported().map((job) => job.id)).toEqual([jobId('2'), jobId('4')])
         expect(store.jobs.claimReport(jobId('9'))).toBe(false)
       })
 

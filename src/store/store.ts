@@ -120,6 +120,8 @@ export interface JobRows {
   /** Newest first. */
   list(filter: JobFilter): readonly Job[]
   listOpen(): readonly Job[]
+  /** Ended jobs of agents that nobody was handed the end of, oldest first; never a `step`, which only its request waits for. */
+  listUnreported(): readonly Job[]
   listForWorker(workerId: TerminalId): readonly Job[]
   findByMessage(messageId: MessageId): Job | undefined
   setWorker(id: JobId, workerId: TerminalId): void

@@ -38,6 +38,7 @@ const absent: Readonly<Record<string, string>> = {
 /** Parameters without which a route does not come so far as to look. */
 const needed: Readonly<Record<string, string>> = {
   'POST /sessions/:name/terminals': 'agent_profile=developer&provider=scripted',
+  'POST /jobs/:id/report': 'status=done&result=x',
 }
 /** For each route that reads a query: a value that its first parameter can not have. */
 const badQuery = (route: Route): string => {

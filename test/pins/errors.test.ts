@@ -30,6 +30,8 @@ test('scripts and clients find each error code with its HTTP status and exit cod
     'BACKEND_GONE 503 75 retryable',
     'BACKEND_TIMEOUT 504 75 retryable',
     'TIMEOUT 504 12 retryable',
+    'LIMIT_REACHED 409 9',
+    'DEFERRED 503 75 retryable',
     'STORAGE_FULL 507 75 retryable',
     'STORE_NEWER 500 78',
     'STORE_CORRUPT 500 65',

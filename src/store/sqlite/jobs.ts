@@ -124,6 +124,8 @@ export function createJobRows(database: Database): JobRows {
     findRetry: (id) => list('retry_of = :id', { id })[0],
     list: (filter) => listJobs(database, filter),
     listOpen: () => list(isOpen, { openStates }),
+    listUnreported: () =>
+      list(`is_reported = 0 AND caller_id IS NOT NULL AND kind != 'step' AND NOT ${isOpen}`, { openStates }),
     listForWorker: (workerId) => list('worker_id = :workerId', { workerId }),
     findByMessage: (messageId) => list('message_id = :messageId', { messageId })[0],
     setWorker: (id, workerId) => update(id, 'UPDATE jobs SET worker_id = :workerId WHERE id = :id', { workerId }),
