@@ -57,6 +57,16 @@ describe('planAnswer', () => {
     expect(actsOf(user('slow 20\nreply never'), assistant, user('reply now'))).toEqual(say('now'))
   })
 
+  it('does not do again what was broken off, where a program makes one message of it and the next', () => {
+    const header = '[cao message 7f3a12345678 from 1a2b3c4d]'
+    expect(actsOf(user(`hang\n\nerror 400\n\n${header}\nreply now`))).toEqual(say('now'))
+    expect(actsOf(user('say one\n\nreply two'))).toEqual([{ kind: 'text', text: 'one\n\n' }, ...say('two')])
+  })
+
+  it('passes over a message that holds nothing but a reminder', () => {
+    expect(actsOf(user('reply asked'), user('<system-reminder>the date</system-reminder>'))).toEqual(say('asked'))
+  })
+
   it('forgets what a person stopped in the middle of a tool', () => {
     const stopped: Item = { kind: 'interrupted' }
     const items = [user('tool sleep 9\nreply never'), assistant, result('rejected'), stopped]

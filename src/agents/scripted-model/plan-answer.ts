@@ -75,9 +75,13 @@ function replay(request: ModelRequest): Progress {
   let isInsideTurn = false
   for (const item of request.items) {
     switch (item.kind) {
-      case 'user':
-        progress = takeMessage(progress, bodyOf(cleanUserText(item.text).trimStart()), isInsideTurn)
+      case 'user': {
+        const text = cleanUserText(item.text).trimStart()
+        // A message that holds nothing but a reminder is the program's own.
+        if (text === '' && item.text !== '') break
+        progress = takeMessage(progress, bodyOf(lastAsked(text)), isInsideTurn)
         break
+      }
       case 'assistant':
         progress = takeAnswer(progress)
         isInsideTurn = false
@@ -93,6 +97,17 @@ function replay(request: ModelRequest): Progress {
     }
   }
   return progress
+}
+
+const breaksOff: ReadonlySet<Step['verb']> = new Set(['error', 'hang', 'crash'])
+
+/** Some programs make one message of all that was asked since the last answer: what was broken off is not asked again. */
+function lastAsked(text: string): string {
+  const parts = text.split('\n\n')
+  const broken = parts
+    .slice(0, -1)
+    .findLastIndex((part) => parseRules(bodyOf(part)).some((step) => breaksOff.has(step.verb)))
+  return parts.slice(broken + 1).join('\n\n')
 }
 
 /** A message that comes between a tool's result and the next answer is done after the rules that still stand. */
