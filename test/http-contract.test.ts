@@ -10,6 +10,7 @@ import type { QuestionBody } from '../src/protocol/question.ts'
 import type { TerminalBody } from '../src/protocol/terminal.ts'
 import { Contract, hex8, text, time } from './contract/contract.case.ts'
 import { everyRoute } from './contract/every-route.case.ts'
+import { jobContract } from './contract/jobs.case.ts'
 import { launchRefusals } from './contract/launches.case.ts'
 import { library } from './contract/library.case.ts'
 import { workRefusals } from './contract/work.case.ts'
@@ -160,6 +161,7 @@ everyRoute(() => contract)
 launchRefusals(() => contract)
 library(() => contract)
 workRefusals(() => contract)
+jobContract(() => contract)
 
 describe('sessions', () => {
   test('a new one answers 201 with its terminal, in every field', async () => {
@@ -546,6 +548,10 @@ describe('jobs', () => {
       is_open: false,
       output: 'forty-two',
       failure: null,
+      ending: 'turn_ended',
+      checks: [],
+      attention: null,
+      retry_of: null,
       source: expect.stringMatching(/^(hook|transcript)$/) as unknown,
       teardown: true,
       deadline_at: time,

@@ -48,8 +48,8 @@ export class RealServer implements AsyncDisposable {
     return real
   }
 
-  async open(): Promise<void> {
-    this.#server = await startServer(this.config)
+  async open(config: ServerConfig = this.config): Promise<void> {
+    this.#server = await startServer(config)
   }
 
   /** Stops the server and leaves its agents alone. */

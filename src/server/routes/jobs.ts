@@ -23,6 +23,9 @@ import { launchErrors } from '../launch-errors.ts'
 import { jobIdPart } from '../path-parts.ts'
 import { route } from '../route.ts'
 
+/** What was not understood has made no job. */
+const retryErrors = launchErrors.filter((code) => code !== 'BAD_REQUEST')
+
 export const jobRoutes = [
   route({
     at: 'POST /jobs',
@@ -93,7 +96,7 @@ export const jobRoutes = [
       'Asked for again it is the same retry. What may still run of the old job is stopped. The environment of its client is not kept: send `client_env` again.',
     access: 'any',
     status: 201,
-    errors: ['NOT_FOUND', ...launchErrors, 'CONFLICT', 'BLOCKED', 'QUEUE_FULL'],
+    errors: ['NOT_FOUND', ...retryErrors, 'CONFLICT', 'BLOCKED', 'QUEUE_FULL'],
     path: { id: jobIdPart },
     params: retryJobBody,
     answer: jobSchema,
