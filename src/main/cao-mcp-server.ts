@@ -30,7 +30,8 @@ function findAgent(): McpOptions<ToolContext>['open'] {
 }
 
 const instructions = `You are one of several agents that CAO runs, each in a terminal of its own. With these tools you delegate work
-to new agents (handoff: wait for the answer; assign: go on, the answer comes as a message), write to running ones (send_message), answer
+to new agents (handoff: wait for the answer; assign: go on, the answer comes as a message; job_status, job_result and job_cancel look after
+what you gave away; report_result ends a task that you were given), write to running ones (send_message), answer
 one that waits for a decision (answer_user_prompt), and end those you started (delete_terminal). Messages to you are typed between your turns.`
 
 const server = createMcpServer({

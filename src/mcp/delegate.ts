@@ -1,32 +1,42 @@
 /**
  * The road of a delegated task: start the job (asking again while the server is away, always with the same key, so that it
- * is one job), then wait for its end across restarts of the server.
+ * is one job), then wait for its end across restarts of the server. The key is the agent's own where it gives one: then it also
+ * outlives the call itself.
  */
 import { sleep } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
-import type { JobBody, StartJobParams } from '../protocol/job.ts'
+import type { JobBody, JobLineBody, StartJobParams } from '../protocol/job.ts'
 import { isServerAway, type ToolContext } from './tool.ts'
 
 /** How long a start waits for a server that is away. Units: ms. */
 export const startRetryMs = 10_000
 /** How long one request is held, and how often progress is told. Units: s. */
-export const waitRoundS = 20
+export const waitRoundS = 5
 /** The server ends a job at its deadline; this is how much longer we ask. Units: ms. */
 export const endMarginMs = 60_000
 const retryPauseMs = 500
 
 /** Errors: SERVER_UNREACHABLE after `startRetryMs`, and what the server refuses. */
 export async function startJob(context: ToolContext, params: StartJobParams): Promise<JobBody> {
-  const { client, clock, signal, makeUuid } = context
-  const request = { ...params, request_key: makeUuid() }
+  const { client, signal, makeUuid } = context
+  const request = { ...params, request_key: params.request_key ?? makeUuid() }
+  return askAgain(context, 'nothing was started', () => client.startJob(request, { signal }))
+}
+
+/** For what may be asked twice. `otherwise`: what is to be said of it then. Errors: SERVER_UNREACHABLE after `startRetryMs`, and what the server refuses. */
+export async function askAgain<T>(
+  { clock, signal }: ToolContext,
+  otherwise: string,
+  ask: () => Promise<T>,
+): Promise<T> {
   const giveUpAtMs = clock.monotonicMs() + startRetryMs
   for (;;) {
     try {
-      return await client.startJob(request, { signal })
+      return await ask()
     } catch (error) {
       if (!isServerAway(error)) throw error
       if (clock.monotonicMs() >= giveUpAtMs) {
-        const sentence = `the CAO server is down, nothing was started (waited ${startRetryMs / 1_000} s): try again later`
+        const sentence = `the CAO server is down, ${otherwise} (waited ${startRetryMs / 1_000} s): try again later`
         throw new AppError('SERVER_UNREACHABLE', sentence, { cause: error })
       }
       await sleep(clock, retryPauseMs, signal)
@@ -34,19 +44,29 @@ export async function startJob(context: ToolContext, params: StartJobParams): Pr
   }
 }
 
-/** The ended job. Errors: TIMEOUT when the server does not say the end by `limitMs` plus a margin; the job goes on. */
-export async function waitForEnd(context: ToolContext, started: JobBody, limitMs: number): Promise<JobBody> {
+/**
+ * The ended job. Errors: TIMEOUT when the server does not say the end by `limitMs` plus a margin; the job goes on. Without a margin
+ * it is returned as it stands then.
+ */
+export async function waitForEnd(
+  context: ToolContext,
+  started: JobBody,
+  limitMs: number,
+  marginMs = endMarginMs,
+): Promise<JobBody> {
   const { client, clock, signal } = context
   const beganAtMs = clock.monotonicMs()
-  const giveUpAtMs = beganAtMs + limitMs + endMarginMs
-  let job = started
+  const giveUpAtMs = beganAtMs + limitMs + marginMs
+  // Whoever fetches the end is not told of it once more by a message.
+  let job = started.is_open ? started : await client.getJob(started.id, 0.1, { signal })
   while (job.is_open) {
     const nowMs = clock.monotonicMs()
+    if (nowMs >= giveUpAtMs && marginMs === 0) return job
     if (nowMs >= giveUpAtMs) throw notHeard(job)
     await context.report({
       doneS: Math.round((nowMs - beganAtMs) / 1_000),
       ofS: Math.round(limitMs / 1_000),
-      message: `${job.agent_profile}${job.terminal_id === null ? '' : ` in terminal ${job.terminal_id}`} is at work`,
+      message: describeWork(job),
     })
     const roundS = Math.max(1, Math.min(waitRoundS, Math.ceil((giveUpAtMs - nowMs) / 1_000)))
     try {
@@ -69,6 +89,25 @@ export async function waitForWorker(context: ToolContext, started: JobBody, limi
     job = await client.getJob(job.id, 0, { signal })
   }
   return job
+}
+
+/** What its worker does, or what it waits for: a question is told with its text and how to answer it. */
+export function describeWork({ agent_profile, terminal_id, attention }: JobBody | JobLineBody): string {
+  const who = `${agent_profile}${terminal_id === null ? '' : ` in terminal ${terminal_id}`}`
+  if (attention === null) return `${who} is at work`
+  if (attention.kind !== 'question') return `${who}: ${attention.detail}`
+  return `${who} waits for an answer (answer_user_prompt, question_id ${attention.question_id}): ${attention.detail}`
+}
+
+/** How a job ended, as a tool tells it. */
+export function tellEnd(job: JobBody) {
+  const where = job.terminal_id === null ? '' : ` (terminal ${job.terminal_id})`
+  const isDone = job.state === 'answered'
+  const said = job.ending === 'no_change_needed' ? 'says that no change is needed' : 'has answered'
+  const message = isDone
+    ? `${job.agent_profile} ${said}${where}`
+    : `${job.agent_profile} did not answer${where}: ${job.failure ?? job.state}`
+  return { success: isDone, message, output: job.output, terminal_id: job.terminal_id, job_id: job.id }
 }
 
 export type WorkerPlace = { readonly path: string; readonly branch: string; readonly notes: readonly string[] }

@@ -1,10 +1,7 @@
 /** assign: delegate and go on; the answer comes through the inbox. */
 import { findWorktree, startJob, waitForWorker } from '../delegate.ts'
 import { defineTool } from '../tool.ts'
-import { delegation } from './arguments.ts'
-
-/** The server starts workers one after the other when many are asked for. Units: ms. */
-const workerLimitMs = 15_000
+import { delegation, workerLimitMs } from './arguments.ts'
 
 export const assign = defineTool({
   name: 'assign',
