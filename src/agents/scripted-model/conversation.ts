@@ -79,8 +79,10 @@ export function shellArguments(tool: Tool, command: string): JsonObject {
 /** Arguments that ask one question; some programs want to name it. */
 export function questionArguments(tool: Tool, text: string, labels: readonly string[]): JsonObject {
   const options = labels.map((label) => ({ label, description: label }))
-  const id = JSON.stringify(tool.schema).includes('"id"') ? { id: 'question' } : {}
-  return { questions: [{ ...id, question: text, header: 'Question', options }] }
+  const schema = JSON.stringify(tool.schema)
+  const id = schema.includes('"id"') ? { id: 'question' } : {}
+  const type = schema.includes('"choice"') ? { type: 'choice' } : {}
+  return { questions: [{ ...id, ...type, question: text, header: 'Question', options }] }
 }
 
 /** JSON that fits a schema of an object, with `text` in its texts. */
