@@ -3,7 +3,7 @@
  * `FILE EVENT` appended to `index`, which gives the order. The shim outlives us, so what was written while no
  * server ran is read first. A file is removed once its event was handled; the index is read by offset.
  */
-import { watch } from 'node:fs'
+import { statSync, watch } from 'node:fs'
 import { open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../async/clock.ts'
@@ -65,9 +65,20 @@ export class HookSpool implements AsyncDisposable {
   #arm(): void {
     if (this.#isClosed) return
     this.#timer = this.#options.clock.after(slowLookMs, () => {
-      this.#wake()
+      if (this.#mayHaveNews()) this.#wake()
       this.#arm()
     })
+  }
+
+  /** Costs some microseconds, so that many agents at rest cost nothing; a drain goes through the file system's threads. */
+  #mayHaveNews(): boolean {
+    try {
+      const index = statSync(join(this.#options.dir, 'index'), { throwIfNoEntry: false })
+      return index !== undefined && index.size !== this.#offset
+    } catch {
+      // Whatever it is, the drain meets it too, and reports it.
+      return true
+    }
   }
 
   #wake(): void {

@@ -143,7 +143,7 @@ describe('questions', () => {
     await pane.press(key)
     await pane.waitForRecords('interrupted', 1)
     await pane.waitForScreen('⎋ Interrupted')
-    expect(pane.records.map((line) => line.type)).toEqual(['session', 'user', 'interrupted'])
+    expect(pane.records.map((line) => line.type)).toEqual(['session', 'user', 'question', 'interrupted'])
   })
 
   test("a question takes an option by number, and a text of one's own", async () => {
@@ -189,14 +189,14 @@ describe('what it tells', () => {
       'SessionStart 1',
       'PromptAccepted 2',
       'TurnStarted 2',
-      'QuestionOpened 2',
-      'QuestionClosed 2',
-      'TurnEnded 3',
-      'PromptAccepted 4',
-      'TurnStarted 4',
-      'Failed 5',
-      'TurnEnded 5',
-      'SessionEnd 5',
+      'QuestionOpened 3',
+      'QuestionClosed 3',
+      'TurnEnded 4',
+      'PromptAccepted 5',
+      'TurnStarted 5',
+      'Failed 6',
+      'TurnEnded 6',
+      'SessionEnd 6',
     ])
     const [, accepted, , opened, , ended, , , failed] = pane.hooks.map((hook) => hook.payload)
     expect(accepted).toMatchObject({ sessionId: 'mine', text: 'ask Go? | Yes\nreply fine' })

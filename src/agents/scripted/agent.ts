@@ -17,7 +17,6 @@ import { Planner } from './turn-plan.ts'
 
 /** Messages that may wait for the running turn; the next one stays in the composer's place as a note. */
 export const queuedMax = 200
-const spinnerGapMs = 250
 const spinnerGlyphs = ['✶', '✻', '✽', '✢'] as const
 const restFooter = 'Enter to send · Esc to interrupt · /exit to leave'
 const busyFooter = 'working · Esc to interrupt · messages wait in line'
@@ -155,7 +154,7 @@ export class Agent {
 
   /** Shows work and its time until disposed. */
   #spin(): Disposable {
-    const { clock, screen } = this.#parts
+    const { clock, screen, options } = this.#parts
     const startedAtMs = clock.monotonicMs()
     let frame = 0
     let timer: Disposable | undefined
@@ -164,7 +163,7 @@ export class Agent {
       const glyph = spinnerGlyphs[frame++ % spinnerGlyphs.length] ?? '✶'
       screen.set({ activity: `${glyph} Working… (${elapsedS}s · esc to interrupt)`, footer: busyFooter })
       if (this.#question === undefined) screen.setTitle('scripted · working')
-      timer = clock.after(spinnerGapMs, draw)
+      timer = clock.after(options.misbehaviour.spinnerMs, draw)
     }
     draw()
     return { [Symbol.dispose]: () => timer?.[Symbol.dispose]() }
@@ -184,7 +183,7 @@ export class Agent {
     options: readonly string[] = permissionOptions,
   ): Promise<string | undefined> {
     const { conversation, screen } = this.#parts
-    const id = randomUUID()
+    const id = conversation.record('question', text)
     const answer = this.#openQuestion({ id, kind, text, options })
     const shown = this.#question?.dialog.options ?? options
     screen.setTitle(`scripted · ${kind}`)

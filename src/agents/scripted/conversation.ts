@@ -102,6 +102,7 @@ function renderRecord(line: TranscriptLine): readonly HistoryLine[] {
     case 'error':
       return [{ mark: '  ', text: `${line.type}: ${line.text.split('\n', 1)[0] ?? ''}`, isDim: true }]
     case 'session':
+    case 'question':
       return []
   }
 }

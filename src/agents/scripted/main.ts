@@ -8,7 +8,7 @@ import { Agent } from './agent.ts'
 import { Conversation } from './conversation.ts'
 import { Hooks } from './hooks.ts'
 import { McpServers } from './mcp.ts'
-import { type Options, parseOptions, usage } from './options.ts'
+import { type Options, parseOptions, readEnvFlags, usage } from './options.ts'
 import { Screen } from './screen.ts'
 import { Transcript } from './transcript.ts'
 
@@ -23,7 +23,7 @@ export type ProgramContext = {
 
 /** Runs the agent to its end; gives the exit code. Errors: those of the file system. */
 export async function runScriptedAgent(context: ProgramContext): Promise<number> {
-  const outcome = parseOptions(context.argv)
+  const outcome = parseOptions([...context.argv, ...readEnvFlags(context.env)])
   if (outcome.kind === 'help') {
     context.stdout.write(usage)
     return 0

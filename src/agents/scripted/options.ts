@@ -30,6 +30,8 @@ export type Misbehaviour = {
   readonly startupMs: number
   /** Asks first whether the folder is trusted. */
   readonly trustDialog: boolean
+  /** Between two pictures of the spinner. Units: ms. */
+  readonly spinnerMs: number
 }
 
 export type OptionsOutcome =
@@ -50,11 +52,17 @@ export const usage = `scripted-agent: a coding agent without a model; lines of t
   --system-prompt-file FILE   kept with the conversation
   --playbook FILE             rules for messages that bring none
 
-For tests: --swallow-enters N, --slow-paint MS, --ignore-hooks, --no-bracketed-paste, --startup-ms N, --trust-dialog
+For tests: --swallow-enters N, --slow-paint MS, --ignore-hooks, --no-bracketed-paste, --startup-ms N, --trust-dialog,
+--spinner-ms N; also as words of SCRIPTED_AGENT_FLAGS in the environment
 `
 
 const string = { type: 'string' } as const
 const boolean = { type: 'boolean', default: false } as const
+
+/** Flags that whoever launches it through another program can only give by its environment. */
+export function readEnvFlags(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return (env['SCRIPTED_AGENT_FLAGS'] ?? '').split(/\s+/).filter((word) => word !== '')
+}
 
 /** Errors: none; what is wrong comes back as `refused`. */
 export function parseOptions(argv: readonly string[]): OptionsOutcome {
@@ -75,6 +83,7 @@ export function parseOptions(argv: readonly string[]): OptionsOutcome {
         'swallow-enters': { type: 'string', default: '0' },
         'slow-paint': { type: 'string', default: '0' },
         'startup-ms': { type: 'string', default: '0' },
+        'spinner-ms': { type: 'string', default: '250' },
         'ignore-hooks': boolean,
         'no-bracketed-paste': boolean,
         'trust-dialog': boolean,
@@ -89,6 +98,7 @@ export function parseOptions(argv: readonly string[]): OptionsOutcome {
       ignoreHooks: values['ignore-hooks'],
       bracketedPaste: !values['no-bracketed-paste'],
       trustDialog: values['trust-dialog'],
+      spinnerMs: parseCount('--spinner-ms', values['spinner-ms']),
     }
     const options: Options = {
       screen: parseScreen(values.screen),

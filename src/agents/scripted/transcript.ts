@@ -5,7 +5,7 @@
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-export type TranscriptType = 'session' | 'user' | 'assistant' | 'tool' | 'interrupted' | 'error'
+export type TranscriptType = 'session' | 'user' | 'assistant' | 'tool' | 'question' | 'interrupted' | 'error'
 
 export type TranscriptLine = {
   readonly type: TranscriptType

@@ -5,6 +5,7 @@
  * A follower is woken by whoever watches the directory and looks by itself every two seconds, for
  * a watch can miss. It notices when the file was trimmed, cut or replaced and says how much is missing.
  */
+import { statSync } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import type { Clock } from '../../async/clock.ts'
 import type { OutputChunk } from '../backend.ts'
@@ -65,8 +66,19 @@ export class OutputFollower implements Disposable {
   #lookLater(): void {
     this.#timer = this.#options.clock.after(outputLimits.slowLookMs, () => {
       this.#lookLater()
-      this.wake()
+      if (this.#mayHaveNews()) this.wake()
     })
+  }
+
+  /** Costs some microseconds, so that many logs that stand still cost nothing; a whole look goes through the file system's threads. */
+  #mayHaveNews(): boolean {
+    try {
+      const now = statSync(this.#options.path, { throwIfNoEntry: false })
+      return now !== undefined && (now.ino !== this.#inode || now.size !== this.#offset)
+    } catch {
+      // Whatever it is, the look meets it too, and reports it.
+      return true
+    }
   }
 
   async #look(): Promise<void> {
