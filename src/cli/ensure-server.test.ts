@@ -72,8 +72,13 @@ test('the file of a server that was killed is no server', async () => {
   const { file } = await ensure(program)
   process.kill(file.pid, 'SIGKILL')
   await expect.poll(async () => (await findServer(layoutOf(home), systemClock)).kind).toBe('none')
+  // As the real server does before it listens.
+  const freshProgram = program.replace(
+    'server.listen(',
+    "rmSync(run + '/server.json', { force: true }); server.listen(",
+  )
   await rm(file.socket_path, { force: true })
-  expect((await ensure(program)).file.pid).not.toBe(file.pid)
+  expect((await ensure(freshProgram.replace('mkdirSync,', 'mkdirSync, rmSync,'))).file.pid).not.toBe(file.pid)
 })
 
 test('a server that can not start is reported with its reason and its log', async () => {

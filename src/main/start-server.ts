@@ -79,6 +79,10 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
       skills: createSkillFiles({ storeDirs: config.skillStoreDirs, builtInDir: join(root, 'skills') }),
       launchDefaults: readLaunchDefaults(options),
       limits: readLimits(options),
+      team: {
+        hopsMax: options['limits.hops'],
+        isHeldByInterrupt: options['people.hold_on_interrupt'] === 'yes',
+      },
       layout,
       socketPath,
       serverEnv: config.env,
@@ -104,6 +108,8 @@ export async function startServer(config: ServerConfig): Promise<RunningServer> 
   })
   const tokens = config.isAuthOff ? { token: undefined } : await loadTokens(layout)
   const tcp = port === undefined ? undefined : { host: options['server.host'], port, ...tokens }
+  // What a killed server left would be taken for ours, with its ports, as soon as the socket accepts.
+  rmSync(layout.serverFile, { force: true })
   const doors = stack.use(await listen({ router, clock: systemClock, log, socketPath, tcp }))
   stack.defer(() => closing.abort(new Error('the server is stopping')))
   const file = await writeServerFile(config, doors.port, socketPath)
