@@ -9,6 +9,7 @@ import type { MessageBody } from '../src/protocol/message.ts'
 import type { QuestionBody } from '../src/protocol/question.ts'
 import type { TerminalBody } from '../src/protocol/terminal.ts'
 import { Contract, hex8, text, time } from './contract/contract.case.ts'
+import { deadLetters } from './contract/dead-letters.case.ts'
 import { everyRoute } from './contract/every-route.case.ts'
 import { jobContract } from './contract/jobs.case.ts'
 import { launchRefusals } from './contract/launches.case.ts'
@@ -161,6 +162,7 @@ everyRoute(() => contract)
 launchRefusals(() => contract)
 library(() => contract)
 workRefusals(() => contract)
+deadLetters(() => contract)
 jobContract(() => contract)
 
 describe('sessions', () => {
@@ -344,6 +346,8 @@ describe('one terminal', () => {
         status: 'delivered',
         state: expect.stringMatching(/^(confirmed|turn_started|answered)$/) as unknown,
         detail: text,
+        proof: 'hook',
+        delivery: 'idle',
       },
     ])
     await waitForStatus(own.id, 'completed')
@@ -422,6 +426,8 @@ describe('the inbox', () => {
         status: 'pending',
         state: 'queued',
         detail: null,
+        proof: null,
+        delivery: 'idle',
       },
     ])
     const messageId = (sent.body as { message_id: number }).message_id
@@ -442,7 +448,18 @@ describe('the inbox', () => {
       attempts: 1,
       job_id: null,
       updated_at: time,
+      delivery: 'idle',
+      proof: 'hook',
+      receipts: ['queued', 'leased', 'typing', 'typed', 'confirmed', 'turn_started', 'answered'].map((state) => ({
+        state,
+        at: time,
+      })),
+      turn_outcome: 'answered',
+      resend_of: null,
+      dropped_at: null,
     })
+    const times = message.receipts.map(({ at }) => at)
+    expect(times).toEqual(times.toSorted())
     expect((await ask('GET', `/terminals/${id}/inbox/messages`)).body).toEqual([message])
     expect((await ask('GET', `/terminals/${id}/inbox/messages?status=pending`)).body).toEqual([])
   })

@@ -56,7 +56,8 @@ test('the tools have the names and arguments that agents know', async () => {
   expect(shapes).toEqual([
     ['handoff', ['agent_profile', 'message'], [...options, 'timeout']],
     ['assign', ['agent_profile', 'message'], options],
-    ['send_message', ['message'], ['receiver_id']],
+    ['send_message', ['message'], ['receiver_id', 'delivery']],
+    ['sent_messages', [], ['message_id', 'action', 'receiver_id']],
     ['answer_user_prompt', ['terminal_id', 'answer'], ['question_id']],
     ['delete_terminal', ['terminal_id'], []],
     ['find_profiles', ['query'], ['limit']],

@@ -11,7 +11,7 @@ import type { BackendFinding } from '../backend/backend.ts'
 import type { DomainEvent } from '../domain/events.ts'
 import type { JobId, MessageId, QuestionId, SessionName, TerminalId } from '../domain/ids.ts'
 import type { Check, Job, JobKind } from '../domain/job.ts'
-import type { Message, MessageStatus, OrchestrationType } from '../domain/message.ts'
+import type { DeliveryClass, Message, MessageStatus, OrchestrationType } from '../domain/message.ts'
 import type { Profile } from '../domain/profile.ts'
 import type { Question } from '../domain/question.ts'
 import type { ClaimKind, EvidenceSource, StatusView } from '../domain/status.ts'
@@ -24,7 +24,7 @@ import type { ToldOutcome } from '../notify/channel.ts'
 import type { NotifierState, NotifyRules } from '../notify/notifier.ts'
 import type { OptionName } from '../protocol/options.ts'
 import type { Snapshot } from '../screen/snapshot.ts'
-import type { JobFilter, RetentionOutcome } from '../store/store.ts'
+import type { JobFilter, MessageFilter, RetentionOutcome } from '../store/store.ts'
 import type { ProfileCheck } from './check-profile.ts'
 import type { ListedProfile } from './profile-files.ts'
 import type { InstalledProfile, InstallOptions } from './profile-library.ts'
@@ -310,6 +310,8 @@ export interface App {
   ): Promise<PurgeOutcome>
   /** Queues raw input and waits for its delivery or its refusal. Errors: BLOCKED (waiting for an answer, ended), NOT_FOUND, QUEUE_FULL, TIMEOUT. */
   sendInput(id: TerminalId, input: SendInput, waiting: Waiting): Promise<Message>
+  /** Types a command of the program itself, such as `/compact`, when it rests. Errors: as `sendInput`. */
+  sendCommand(id: TerminalId, input: SendInput, waiting: Waiting): Promise<Message>
   /** Errors: BAD_REQUEST for an unknown key, BLOCKED when the terminal has ended. */
   pressKey(id: TerminalId, key: string, waiting: Waiting): Promise<void>
   /** Asks the program to end by itself. */
@@ -331,7 +333,15 @@ export interface App {
     readonly body: string
     /** The sender's own name for it: given again, here or through the outbox, it is the same message. */
     readonly uuid?: string
+    /** Undefined: idle. */
+    readonly deliveryClass?: DeliveryClass
   }): Message
+  /** Newest first. */
+  searchMessages(filter: MessageFilter): readonly Message[]
+  /** A dead letter once more, as a new message; `receiverId`: to somebody else. Errors: NOT_FOUND, CONFLICT, and as queueMessage. */
+  resendMessage(id: MessageId, receiverId?: TerminalId): Message
+  /** Errors: NOT_FOUND, CONFLICT. */
+  dropMessage(id: MessageId, by: string): Message
   getMessage(id: MessageId): Message
   listMessages(
     receiverId: TerminalId,

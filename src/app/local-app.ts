@@ -25,6 +25,7 @@ import type {
 } from './app.ts'
 import { readStoredOption, storeOption } from './change-setting.ts'
 import { type AppContext, requireTerminal } from './context.ts'
+import { dropMessage, resendMessage } from './dead-letters.ts'
 import type { Deleter } from './end-terminal.ts'
 import { examine } from './examine.ts'
 import { explain } from './explain.ts'
@@ -38,7 +39,7 @@ import { answerQuestion, listQuestions } from './questions.ts'
 import { relaunchAll, relaunchTerminal } from './relaunch-terminal.ts'
 import type { RuntimeListeners } from './runtime.ts'
 import { searchProfiles } from './search-profiles.ts'
-import { exitTerminal, pressKey, sendInput } from './send-input.ts'
+import { exitTerminal, pressKey, sendCommand, sendInput } from './send-input.ts'
 import { chooseSessionName, deleteSession, requireSession } from './sessions.ts'
 import { type StartWorker, startWorker } from './start-worker.ts'
 import type { PersonNotices } from './tell-person.ts'
@@ -201,6 +202,8 @@ export class LocalApp implements App {
     return sendInput(this.#context, id, input, waiting)
   }
 
+  sendCommand: App['sendCommand'] = (id, input, waiting) => sendCommand(this.#context, id, input, waiting)
+
   pressKey(id: TerminalId, key: string, waiting: Waiting): Promise<void> {
     return pressKey(this.#context, id, key, waiting)
   }
@@ -252,6 +255,10 @@ export class LocalApp implements App {
   getMessage(id: MessageId): ReturnType<App['getMessage']> {
     return requireMessage(this.#context, id)
   }
+
+  searchMessages: App['searchMessages'] = (filter) => this.#context.store.messages.search(filter)
+  resendMessage: App['resendMessage'] = (id, receiverId) => resendMessage(this.#context, id, receiverId)
+  dropMessage: App['dropMessage'] = (id, by) => dropMessage(this.#context, id, by)
 
   listMessages: App['listMessages'] = (receiverId, options) => listMessages(this.#context, receiverId, options)
 

@@ -3,7 +3,15 @@
 import { badEndings, type DeliveryState, deliveryStates, toMessageStatus } from '../domain/delivery.ts'
 import { AppError } from '../domain/errors.ts'
 import { type JobId, type MessageId, makeMessageToken, parseTerminalId, type TerminalId } from '../domain/ids.ts'
-import { type Message, type MessageKind, type MessageStatus, messageBytesMax } from '../domain/message.ts'
+import {
+  type DeliveryClass,
+  headlineOf,
+  type Message,
+  type MessageKind,
+  type MessageStatus,
+  messageBytesMax,
+} from '../domain/message.ts'
+import { refuseClass } from '../inbox/urgency.ts'
 import { type AppContext, requireTerminal } from './context.ts'
 import type { CoreContext } from './core-context.ts'
 
@@ -13,12 +21,19 @@ export type QueueMessage = {
   readonly receiverId: TerminalId
   readonly body: string
   readonly jobId: JobId | undefined
+  /** Undefined: idle. */
+  readonly deliveryClass?: DeliveryClass
+  /** The dead letter that is sent again. */
+  readonly resendOf?: MessageId
 }
 
 /** What queueing needs of the app. */
 export type MailboxContext = CoreContext & Pick<AppContext, 'runtimes'>
 
-/** Queues and wakes the receiver's worker. Errors: NOT_FOUND, BAD_REQUEST, TOO_LARGE, BLOCKED for an agent that exited, QUEUE_FULL. */
+/**
+ * Queues and wakes the receiver's worker. Errors: NOT_FOUND, BAD_REQUEST (also for a class that the receiver's program can not serve),
+ * TOO_LARGE, BLOCKED for an agent that exited, QUEUE_FULL.
+ */
 export function queueMessage(context: MailboxContext, message: QueueMessage): Message {
   const { store, clock, random, events, runtimes } = context
   const receiver = requireTerminal(context, message.receiverId)
@@ -37,13 +52,17 @@ export function queueMessage(context: MailboxContext, message: QueueMessage): Me
       `terminal ${receiver.id} takes no more messages: its agent has ended (${receiver.life})`,
     )
   }
+  const provider = runtimes.get(receiver.id)?.provider
+  const unserved = provider === undefined ? undefined : refuseClass(message.deliveryClass ?? 'idle', provider.quirks)
+  if (unserved !== undefined)
+    throw new AppError('BAD_REQUEST', `terminal ${receiver.id} (${receiver.provider}): ${unserved}`)
   const atMs = clock.nowMs()
   const { row, event } = store.transaction(() => {
     const inserted = store.messages.insert({ ...message, token: makeMessageToken(random), createdAtMs: atMs })
-    const { id: messageId, kind, senderId, receiverId } = inserted
+    const { id: messageId, kind, senderId, receiverId, resendOf } = inserted
     return {
       row: inserted,
-      event: store.events.append({ type: 'message.queued', messageId, kind, senderId, receiverId }, atMs),
+      event: store.events.append({ type: 'message.queued', messageId, kind, senderId, receiverId, resendOf }, atMs),
     }
   })
   events.announce(event)
@@ -76,7 +95,9 @@ export function tellSender(context: AppContext, message: Message): void {
   if (senderId === undefined || context.store.terminals.find(senderId)?.life !== 'live') return
   // A job's asker is told of its end by the job itself; one whose task may be lying somewhere unseen has no end yet.
   if (message.jobId !== undefined && (message.state !== 'unconfirmed' || message.kind !== 'assign')) return
-  const body = `Your message ${message.id} to ${message.receiverId} is ${message.state}: ${message.detail ?? 'no more is known'}`
+  const why = message.detail ?? 'no more is known'
+  const what = `Your message ${message.id} to ${message.receiverId} is ${message.state}: ${why}.`
+  const body = `${what}\nIt began: ${headlineOf(message.body)}\nThe tool sent_messages sends it again or drops it.`
   try {
     queueMessage(context, { kind: 'notice', senderId: 'cao', receiverId: senderId, body, jobId: undefined })
   } catch (error) {

@@ -24,7 +24,7 @@ import { doubtTurns } from '../status/doubted-turn.ts'
 import { type Change, TerminalWatch } from '../status/terminal-watch.ts'
 import type { CoreContext } from './core-context.ts'
 import { KeptSteps } from './kept-steps.ts'
-import { terminalDirs } from './terminal-dirs.ts'
+import { messageFile, terminalDirs, writeMessageFile } from './terminal-dirs.ts'
 import { saveRecord } from './terminal-record.ts'
 
 /** Things that may wait for one keyboard. */
@@ -177,7 +177,8 @@ export class Runtime implements AsyncDisposable {
 
   #createReceiver(): Receiver {
     const { watch, keyboard, pane, provider } = this
-    const { clock } = this.#context
+    const { clock, layout } = this.#context
+    const bodyFile = ({ token }: Message) => messageFile(terminalDirs(layout, this.row.id), token)
     return {
       id: this.row.id,
       quirks: provider.quirks,
@@ -190,6 +191,8 @@ export class Runtime implements AsyncDisposable {
       turnsEnded: () => watch.state.turnsEnded,
       look: (waiting) => watch.look(waiting),
       paste: (text, mark, waiting) => keyboard.run(() => pane.paste(text, { mark }, waiting)),
+      bodyFile,
+      writeBody: (message) => writeMessageFile(bodyFile(message), message.body),
       lastPasteMark: (waiting) => pane.lastPasteMark(waiting),
       press: (keys, waiting) => keyboard.run(() => pane.press(keys, waiting)),
       findAccepted: (token, waiting) => watch.signals.findAccepted(token, waiting),
@@ -241,7 +244,7 @@ export class Runtime implements AsyncDisposable {
   }
 
   #endTurn(outcome: TurnEnd['outcome'], text: string | undefined, source: Change['evidence']['source']): void {
-    const messages = this.#tracker.noteTurnEnded()
+    const messages = this.#tracker.noteTurnEnded(outcome)
     if (messages.length === 0) return
     const { detail } = this.watch.state
     const report = (answer: AnswerOutcome) =>

@@ -1,5 +1,6 @@
 /** A person's hands: raw text as one paste and one Enter, single keys, and the program's own way out. */
 import { sleep, type Waiting } from '../async/wait.ts'
+import { openDeliveryStates } from '../domain/delivery.ts'
 import { AppError } from '../domain/errors.ts'
 import type { TerminalId } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
@@ -45,8 +46,24 @@ export async function sendInput(
     body: input.body,
     jobId: undefined,
   })
-  const isSettled = (now: Message) => !['queued', 'leased', 'typing', 'typed'].includes(now.state)
-  return (await context.ladder.wait(message.id, isSettled, input.waitMs, waiting.signal)) ?? message
+  return awaitEnd(context, message, input.waitMs, waiting)
+}
+
+/** A command of the program itself: typed as it is, at rest, and no prompt. Resolves as `sendInput` does. */
+export function sendCommand(
+  context: AppContext,
+  id: TerminalId,
+  { body, senderId, waitMs }: SendInput,
+  waiting: Waiting,
+): Promise<Message> {
+  requireRuntime(context, id)
+  const message = queueMessage(context, { kind: 'command', senderId, receiverId: id, body, jobId: undefined })
+  return awaitEnd(context, message, waitMs, waiting)
+}
+
+async function awaitEnd(context: AppContext, message: Message, waitMs: number, { signal }: Waiting): Promise<Message> {
+  const isSettled = (now: Message) => !openDeliveryStates.includes(now.state)
+  return (await context.ladder.wait(message.id, isSettled, waitMs, signal)) ?? message
 }
 
 /** Errors: BAD_REQUEST, BLOCKED. */

@@ -1,6 +1,6 @@
 /** The files of one terminal under CAO_HOME: made at its launch, removed with it. */
-import { mkdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { TerminalId } from '../domain/ids.ts'
 import type { HomeLayout } from '../protocol/home.ts'
 
@@ -28,6 +28,18 @@ export function terminalDirs(layout: HomeLayout, id: TerminalId): TerminalDirs {
     lastScreenFile: join(dir, 'last-screen.txt'),
     lastAnswerFile: join(dir, 'last-answer.txt'),
   }
+}
+
+/** Where the body of a message stands that is too long to be typed. Pure. */
+export function messageFile({ privateDir }: Pick<TerminalDirs, 'privateDir'>, token: string): string {
+  return join(privateDir, 'messages', `${token}.txt`)
+}
+
+/** Whole or not at all, for the owner alone. */
+export async function writeMessageFile(path: string, body: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await writeFile(`${path}.part`, body, { mode: 0o600 })
+  await rename(`${path}.part`, path)
 }
 
 export async function createTerminalDirs(dirs: TerminalDirs): Promise<void> {

@@ -33,6 +33,16 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./send.ts')).sendCommand,
   },
   {
+    name: 'command',
+    summary: "give an agent's program a command of its own, such as /compact",
+    load: async () => (await import('./command-call.ts')).commandCommand,
+  },
+  {
+    name: 'messages',
+    summary: 'say where messages stand; send again or drop those that ended badly',
+    load: async () => (await import('./messages.ts')).messagesCommand,
+  },
+  {
     name: 'key',
     summary: 'press one key in an agent',
     load: async () => (await import('./key.ts')).keyCommand,

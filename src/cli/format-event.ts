@@ -39,6 +39,8 @@ export function formatEvent(event: EventBody, label: Label = plainLabel): string
       return `message ${event.message_id} (${event.kind}) from ${nameSender(event.sender_id, label)} waits for ${label(event.receiver_id)}`
     case 'message.state_changed':
       return `message ${event.message_id} (${event.kind}) to ${label(event.receiver_id)} is ${event.to}${because(event.detail)}`
+    case 'message.dropped':
+      return `message ${event.message_id} (${event.kind}) to ${label(event.receiver_id)} was dropped by ${nameSender(event.by, label)}`
     case 'job.created': {
       const who = labelled(event.caller_id, '', label) || 'a person'
       return `${event.job_id} (${event.kind}) was asked for by ${who}: ${cleanLine(event.profile_name)}`

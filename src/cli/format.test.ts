@@ -110,6 +110,12 @@ test('explain shows each part, and lets no escape sequence through', () => {
         attempts: 1,
         job_id: null,
         updated_at: terminal.created_at,
+        delivery: 'idle',
+        proof: null,
+        receipts: [{ state: 'queued', at: terminal.created_at }],
+        turn_outcome: null,
+        resend_of: null,
+        dropped_at: null,
       },
     ],
     open_questions: [
@@ -180,6 +186,7 @@ describe('events as sentences', () => {
     changed_files: 1,
     commits_ahead: 1,
     channel: evil,
+    by: '5e6f7a8b',
     count: 1,
   }
 

@@ -63,6 +63,9 @@ export function terminalCalls({ get, patch, post, slowDelete, slowGet, slowPost 
       },
       how?: CallOptions,
     ) => slowPost<SentBody>(paths.input(id), { body: params }, how),
+    /** Gives the agent's own program a command, and answers once it was taken or refused. */
+    sendCommand: (id: string, params: { command: string; wait_s?: number }, how?: CallOptions) =>
+      slowPost<SentBody>(paths.command(id), { body: params }, how),
     pressKey: (id: string, key: string, how?: CallOptions) => post<SuccessBody>(paths.key(id), { body: { key } }, how),
     exitTerminal: (id: string, how?: CallOptions) => slowPost<SuccessBody>(paths.exit(id), {}, how),
     readOutput: (id: string, mode: 'full' | 'last' | 'screen', how?: CallOptions) =>

@@ -1,4 +1,5 @@
 /** What can be asked about messages, questions and jobs. */
+import type { DeliveryClass } from '../domain/message.ts'
 import type {
   JobBody,
   JobLineBody,
@@ -19,7 +20,7 @@ export function workCalls({ get, post, slowPost }: Verbs) {
     /** Puts a message into an inbox; answers at once. */
     sendMessage: (
       receiverId: string,
-      params: { message: string; sender_id?: string; uuid?: string },
+      params: { message: string; sender_id?: string; uuid?: string; delivery?: DeliveryClass },
       how?: CallOptions,
     ) => post<SentBody>(paths.inbox(receiverId), { body: params }, how),
     listMessages: (
@@ -27,6 +28,14 @@ export function workCalls({ get, post, slowPost }: Verbs) {
       query: { limit?: number; status?: 'pending' | 'delivered' | 'failed' } = {},
       how?: CallOptions,
     ) => get<readonly MessageBody[]>(paths.inbox(receiverId), { query }, how),
+    /** Of all agents, newest first. */
+    searchMessages: (
+      query: { limit?: number; state?: string; receiver?: string; sender?: string; dead?: boolean } = {},
+      how?: CallOptions,
+    ) => get<readonly MessageBody[]>(paths.messages(), { query }, how),
+    resendMessage: (id: number, params: { receiver_id?: string } = {}, how?: CallOptions) =>
+      post<SentBody>(paths.resendMessage(id), { body: params }, how),
+    dropMessage: (id: number, how?: CallOptions) => post<MessageBody>(paths.dropMessage(id), {}, how),
     getMessage: (id: number, how?: CallOptions) => get<MessageBody>(paths.message(id), {}, how),
 
     listQuestions: (terminalId?: string, how?: CallOptions) =>

@@ -58,6 +58,7 @@ export class Narrator {
       case 'session.created':
       case 'session.deleted':
       case 'message.queued':
+      case 'message.dropped':
       case 'backend.ready':
       case 'recovery.finished':
       case 'worktree.created':

@@ -89,3 +89,5 @@ export function toMessageStatus(state: DeliveryState): MessageStatus {
 export const openDeliveryStates: readonly DeliveryState[] = ['typing', 'typed', 'leased', 'queued']
 /** States that end badly: the sender is told once. */
 export const badEndings: readonly DeliveryState[] = ['refused', 'unconfirmed', 'expired', 'undeliverable']
+/** States of a message that is on its way or in its turn: more will come of it by itself. */
+export const movingStates: readonly DeliveryState[] = [...openDeliveryStates, 'confirmed', 'turn_started']

@@ -6,7 +6,7 @@ import type { DeliveryState } from './delivery.ts'
 import type { JobId, MessageId, QuestionId, SessionName, TerminalId } from './ids.ts'
 import type { JobKind, JobState } from './job.ts'
 import type { MessageKind } from './message.ts'
-import type { Status, StatusReason } from './status.ts'
+import type { EvidenceSource, Status, StatusReason } from './status.ts'
 import type { Life } from './terminal.ts'
 
 export type DomainEventBody =
@@ -42,6 +42,8 @@ export type DomainEventBody =
       readonly kind: MessageKind
       readonly senderId: string
       readonly receiverId: TerminalId
+      /** The message that is sent again by it. */
+      readonly resendOf: MessageId | undefined
     }
   | {
       readonly type: 'message.state_changed'
@@ -52,6 +54,17 @@ export type DomainEventBody =
       readonly from: DeliveryState
       readonly to: DeliveryState
       readonly detail: string | undefined
+      /** What shows that the agent took it; from `confirmed` on. */
+      readonly proof: EvidenceSource | undefined
+    }
+  | {
+      readonly type: 'message.dropped'
+      readonly messageId: MessageId
+      readonly receiverId: TerminalId
+      readonly senderId: string
+      readonly kind: MessageKind
+      /** Who put it away. */
+      readonly by: string
     }
   | {
       readonly type: 'job.created'
@@ -154,4 +167,5 @@ export const eventTypes = [
   'worktree.kept',
   'worktree.missing',
   'notify.failed',
+  'message.dropped',
 ] as const satisfies readonly DomainEventType[]

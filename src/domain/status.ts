@@ -34,7 +34,8 @@ export const evidenceSources = ['api', 'hook', 'transcript', 'title', 'screen', 
 export type EvidenceSource = (typeof evidenceSources)[number]
 
 export type WaitingReason = 'permission' | 'question' | 'trust' | 'login' | 'update'
-export type TurnOutcome = 'answered' | 'interrupted' | 'failed'
+export const turnOutcomes = ['answered', 'interrupted', 'failed'] as const
+export type TurnOutcome = (typeof turnOutcomes)[number]
 
 /** What one piece of evidence says. */
 export type Claim =

@@ -6,11 +6,11 @@
  */
 import type { Clock } from '../async/clock.ts'
 import { sleep, type Waiting } from '../async/wait.ts'
-import { formatTyped, type Message } from '../domain/message.ts'
+import { isRaw, type Message } from '../domain/message.ts'
 import type { Snapshot } from '../screen/snapshot.ts'
 import type { Ladder } from './ladder.ts'
 import type { Receiver } from './receiver.ts'
-import { type DraftOwner, ownerOfDraft, sanitizeTyped } from './typed-text.ts'
+import { type DraftOwner, isTooLong, isWholeDraft, ownerOfDraft, toTyped } from './typed-text.ts'
 
 /** Between two looks while something is awaited: what is pasted shows soon, or takes its time. Units: ms. */
 const lookGapsMs = { first: 8, last: 60, growth: 2 }
@@ -18,6 +18,10 @@ const lookGapsMs = { first: 8, last: 60, growth: 2 }
 const draftLimitMs = 10_000
 /** While the program shows nothing of it (a frozen one reads it when it goes on); the queue waits as long. */
 export const unseenLimitMs = 100_000
+/** For a composer to show that it was cleared. */
+const clearLimitMs = 2_000
+/** A menu of commands opens while one is typed; before it stands, Enter might choose something else. */
+const commandSettleMs = 500
 /** For proof after an Enter, before the composer is looked at again. */
 export const enterProofMs = 1_500
 /** For proof after the last Enter, before the outcome is called unknown. */
@@ -41,11 +45,15 @@ export type AttemptContext = {
   readonly waiting: Waiting
   /** Enter may have been pressed already, by a life of ours that ended. */
   readonly mayBeTaken?: boolean
+  /** It may be typed while the agent works. */
+  readonly isAtWork?: boolean
+  /** Texts of ours whose turns were interrupted: a program may have put one of them back into its composer. */
+  readonly listInterrupted?: () => readonly string[]
 }
 
 export async function attemptDelivery(message: Message, context: AttemptContext): Promise<AttemptOutcome> {
   const { receiver, ladder, waiting } = context
-  const typed = sanitizeTyped(formatTyped(message))
+  const typed = toTyped(message, receiver)
   const held = await findHold(typed, context)
   if (held !== undefined) return { kind: 'held', why: held }
   if (typed.trim() === '') {
@@ -60,6 +68,7 @@ export async function attemptDelivery(message: Message, context: AttemptContext)
     )
     return { kind: 'ended' }
   }
+  if (isTooLong(message, receiver)) await receiver.writeBody(message)
   if (ladder.step(message.id, 'lease') === undefined) return { kind: 'ended' }
   if (ladder.step(message.id, 'begin_typing') === undefined) return { kind: 'ended' }
   const turnsBefore = receiver.turnsEnded()
@@ -73,16 +82,31 @@ export async function attemptDelivery(message: Message, context: AttemptContext)
 }
 
 /** Why nothing may be typed now; undefined when the composer is empty and free. */
-async function findHold(typed: string, { receiver, waiting }: AttemptContext): Promise<string | undefined> {
+async function findHold(typed: string, context: AttemptContext): Promise<string | undefined> {
+  const { receiver, waiting, isAtWork = false, listInterrupted = () => [] } = context
   const seen = await receiver.look(waiting)
   if (seen === 'gone') return 'the pane is gone'
   const gate = receiver.gate()
-  if (gate.kind !== 'open') return gate.why
+  if (gate.kind !== 'open' && !(isAtWork && receiver.isBusy())) return gate.why
   if (seen.snapshot.isInputOff) return 'input to the pane is switched off'
   if (seen.reading.dialog !== undefined) return `a ${seen.reading.dialog.reason} dialog is open`
   const owner = ownerOfDraft(seen.reading.composer, typed)
   if (owner === 'absent') return 'the composer is not on the screen'
-  return owner === 'empty' ? undefined : 'somebody has a draft in the composer'
+  if (owner === 'empty') return undefined
+  const isRestored = !isAtWork && listInterrupted().some((text) => isWholeDraft(seen.reading.composer, text))
+  return isRestored && (await clearRestored(context)) ? undefined : 'somebody has a draft in the composer'
+}
+
+/** A prompt of ours that an interrupt gave back: nobody's draft, and nobody would take it away. True when the composer is empty. */
+async function clearRestored({ receiver, clock, waiting }: AttemptContext): Promise<boolean> {
+  await receiver.press(receiver.quirks.clear, waiting)
+  const endMs = clock.monotonicMs() + clearLimitMs
+  for (;;) {
+    const seen = await receiver.look(waiting)
+    if (seen !== 'gone' && seen.reading.composer.kind === 'empty' && receiver.gate().kind === 'open') return true
+    if (seen === 'gone' || clock.monotonicMs() > endMs) return false
+    await sleep(clock, lookGapsMs.last, waiting.signal)
+  }
 }
 
 /** From a draft in the composer to its proof. Also the way on after a crash between paste and Enter. */
@@ -102,7 +126,12 @@ export async function submitDraft(
     return { kind: owner === 'empty' || owner === 'absent' ? 'unseen' : 'ended' }
   }
   for (const isLast of [false, true]) {
-    await sleep(clock, receiver.quirks.settleMs, waiting.signal)
+    await sleep(clock, settleMsOf(message, receiver), waiting.signal)
+    // At work a dialog may come up at any time; its first moment takes no key (`dialogSettleMs`), so that this look is enough.
+    // Where one stands before our draft, that gets its Enter when it is seen again.
+    if (context.isAtWork === true && (await lookAtDraft(typed, context)) !== 'ours') {
+      return submitDraft(message, typed, turnsBefore, context)
+    }
     await receiver.press(receiver.quirks.submit, waiting)
     const proven = await awaitProof(message, typed, { limitMs: enterProofMs, turnsBefore }, context)
     if (proven) return { kind: 'confirmed' }
@@ -114,6 +143,9 @@ export async function submitDraft(
   ladder.step(message.id, 'lapse', `Enter was pressed and no proof came: ${where}. Look at the pane`)
   return { kind: 'ended' }
 }
+
+const settleMsOf = (message: Message, { quirks }: Receiver): number =>
+  message.kind === 'command' ? Math.max(commandSettleMs, quirks.settleMs) : quirks.settleMs
 
 async function lookAtDraft(typed: string, { receiver, waiting }: AttemptContext): Promise<DraftOwner | 'gone'> {
   const seen = await receiver.look(waiting)
@@ -130,12 +162,13 @@ export async function lookForDraft(
   if (seen === 'gone') return 'gone'
   const owner = ownerOfDraft(seen.reading.composer, typed)
   if (owner !== 'empty' || !mayBeTaken || receiver.hasProofOfBody || !isShown(message, seen.snapshot)) return owner
-  return ladder.step(message.id, 'confirm', shownProof) === undefined ? owner : 'confirmed'
+  const confirmed = ladder.step(message.id, 'confirm', shownProof, { proof: 'screen' })
+  return confirmed === undefined ? owner : 'confirmed'
 }
 
 const shownProof = 'screen: our id in the conversation'
 const isShown = (message: Message, { lines }: Snapshot): boolean =>
-  message.kind !== 'input' && lines.some((line) => line.includes(message.token))
+  !isRaw(message) && lines.some((line) => line.includes(message.token))
 
 const isTaken = (message: Message): boolean =>
   message.state === 'confirmed' || message.state === 'turn_started' || message.state === 'answered'
@@ -174,18 +207,26 @@ async function awaitProof(
     // Rounded up: a timer may fire a moment early, and a remainder must not become a whole wait.
     const leftMs = Math.ceil(endMs - clock.monotonicMs())
     if (leftMs <= 0) return false
-    const stepMs = receiver.hasProofOfBody ? leftMs : Math.min(lookGapsMs.last, leftMs)
+    const isToldByRecord = receiver.hasProofOfBody && message.kind !== 'command'
+    const stepMs = isToldByRecord ? leftMs : Math.min(lookGapsMs.last, leftMs)
     const now = await ladder.wait(message.id, isTaken, stepMs, waiting.signal)
     if (now !== undefined && isTaken(now)) return true
     waiting.signal.throwIfAborted()
-    if (receiver.hasProofOfBody) continue
+    if (isToldByRecord) continue
     const seen = await receiver.look(waiting)
     if (seen === 'gone') return false
-    const isGone = ownerOfDraft(seen.reading.composer, typed) === 'empty'
+    const owner = ownerOfDraft(seen.reading.composer, typed)
+    if (message.kind === 'command' && owner !== 'ours') {
+      // No record tells of a command, and what it does differs: that the program took it off its composer is all there is.
+      ladder.step(message.id, 'confirm', 'screen: the command left the composer', { proof: 'screen' })
+      return true
+    }
+    const isGone = owner === 'empty'
     const isWorking = receiver.isBusy() || receiver.turnsEnded() > options.turnsBefore
     const isInConversation = isShown(message, seen.snapshot)
     if (isGone && (isWorking || isInConversation)) {
-      ladder.step(message.id, 'confirm', isInConversation ? shownProof : 'screen: the draft left and a turn began')
+      const how = isInConversation ? shownProof : 'screen: the draft left and a turn began'
+      ladder.step(message.id, 'confirm', how, { proof: 'screen' })
       return true
     }
   }

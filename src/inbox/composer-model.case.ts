@@ -33,6 +33,8 @@ const quirks: Quirks = {
 export class ComposerModel {
   readonly accepted: string[] = []
   pastes: string[] = []
+  /** What was written for it to read, by token. */
+  readonly files = new Map<string, string>()
   lastMark: string | undefined
   composer = ''
   #shown = ''
@@ -110,6 +112,11 @@ export class ComposerModel {
           this.#paste(text)
           this.lastMark = mark
           return done
+        }),
+      bodyFile: ({ token }) => `/messages/${token}.txt`,
+      writeBody: (message) =>
+        this.#port(() => {
+          this.files.set(message.token, message.body)
         }),
       lastPasteMark: () => this.#port(() => this.lastMark),
       press: (keys: readonly Key[]) =>

@@ -69,7 +69,7 @@ async function play(store: Store, plan: Plan): Promise<Outcome> {
   model.onAccepted = (text) => void tracker.noteAccepted(text, 'hook')
   model.onTurnStarted = () => tracker.noteTurnStarted()
   model.onTurnEnded = () => {
-    tracker.noteTurnEnded()
+    tracker.noteTurnEnded('answered')
     worker?.wake()
   }
   for (let i = 0; i < plan.messages; i++) {

@@ -6,14 +6,15 @@ import type { Clock } from '../async/clock.ts'
 import { SignalLatch } from '../async/signal-latch.ts'
 import { DeadlineError, deadlineSignal, sleep } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
-import { formatTyped, type Message } from '../domain/message.ts'
+import { isRaw, type Message } from '../domain/message.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/store.ts'
 import { type AttemptContext, type AttemptOutcome, attemptDelivery, submitDraft } from './attempt.ts'
 import type { Ladder } from './ladder.ts'
 import type { Receiver } from './receiver.ts'
-import { sanitizeTyped } from './typed-text.ts'
+import { toTyped } from './typed-text.ts'
 import { isStillUnseen, type Unseen } from './unseen-draft.ts'
+import { findUrgent, refuseClass, type Urgent } from './urgency.ts'
 
 /** The queue is looked at this often even when nothing woke the worker. */
 const idleLookMs = 30_000
@@ -30,6 +31,14 @@ const attemptLimitMs = 120_000
 const settleLimitMs = 120_000
 /** How long the queue is held by a pasted text that the program has not shown; then it is taken for dropped. */
 export const unseenHoldMs = 600_000
+
+/** For an interrupted agent to come to rest; then its message is refused. */
+const interruptLimitMs = 15_000
+/** Interrupted turns whose texts may stand in the composer again. */
+const interruptedMax = 10
+const interruptLookMs = 100
+
+const isPassing = (error: unknown): boolean => error instanceof AppError && error.row.retryable
 
 export type InboxWorkerOptions = {
   readonly receiver: Receiver
@@ -73,24 +82,74 @@ export class InboxWorker {
         await this.#latch.wait(clock, heldLookMs, signal)
         continue
       }
-      const message = store.messages.nextQueued(receiver.id)
+      const urgent = findUrgent(store.messages.listUrgent(receiver.id), receiver.isBusy())
+      const message = urgent?.message ?? store.messages.nextQueued(receiver.id)
       if (message === undefined) {
         this.#holdWhy = undefined
         await this.#latch.wait(clock, idleLookMs, signal)
         continue
       }
+      if (urgent !== undefined && !(await this.#makeWay(urgent, signal))) continue
       const gate = receiver.gate()
-      if (gate.kind !== 'open') {
+      const isAtWork = urgent?.deliveryClass === 'gap' && receiver.isBusy()
+      if (gate.kind !== 'open' && !isAtWork) {
         this.#holdWhy = gate.why
         await this.#latch.wait(clock, idleLookMs, signal)
         continue
       }
       const turns = receiver.turnsEnded()
-      const outcome = await this.#guard(message, signal, attemptLimitMs, (context) => attemptDelivery(message, context))
+      const outcome = await this.#guard(message, signal, attemptLimitMs, (context) =>
+        attemptDelivery(message, { ...context, isAtWork, listInterrupted: () => this.#listInterrupted() }),
+      )
       if (outcome.kind === 'unseen') this.#unseen = { message, turns, atMs: clock.nowMs() }
       if (outcome.kind === 'faulted') await this.#pauseAfterFault(message, outcome, signal)
       else await this.#afterAttempt(outcome, turns, signal)
     }
+  }
+
+  /**
+   * Interrupts what the agent does for a message that wants it; one that waits for an answer is left alone, since an interrupt would
+   * refuse what it asks. False: the message ended, or must wait, and the queue is looked at anew.
+   */
+  async #makeWay({ message, deliveryClass }: Urgent, signal: AbortSignal): Promise<boolean> {
+    const { receiver, ladder, clock, log } = this.#options
+    const unserved = refuseClass(deliveryClass, receiver.quirks)
+    if (unserved !== undefined) {
+      ladder.step(message.id, 'refuse', unserved)
+      return false
+    }
+    if (deliveryClass !== 'interrupt' || !receiver.isBusy()) return true
+    using deadline = deadlineSignal(clock, interruptLimitMs, 'the end of an interrupted turn', signal)
+    try {
+      const seen = await receiver.look(deadline)
+      const hasDraft = seen !== 'gone' && !['empty', 'absent'].includes(seen.reading.composer.kind)
+      if (seen === 'gone' || hasDraft || !receiver.isBusy()) {
+        // Its turn would be cut for a message that could not be typed then.
+        this.#holdWhy = hasDraft ? 'somebody has a draft in the composer' : undefined
+        await this.#latch.wait(clock, heldLookMs, signal)
+        return false
+      }
+      log.write('info', 'agent interrupted for a message', { receiverId: receiver.id, messageId: message.id })
+      await receiver.press(receiver.quirks.interrupt, deadline)
+      while (receiver.isBusy()) {
+        deadline.signal.throwIfAborted()
+        await this.#latch.wait(clock, interruptLookMs, deadline.signal)
+      }
+      return true
+    } catch (error) {
+      if (signal.aborted) return false
+      const why = error instanceof Error ? error.message : String(error)
+      if (error instanceof DeadlineError) {
+        ladder.step(message.id, 'refuse', `the agent was interrupted and went on for ${interruptLimitMs / 1_000} s`)
+      } else await this.#pauseAfterFault(message, { kind: 'faulted', why, isPassing: isPassing(error) }, signal)
+      return false
+    }
+  }
+
+  #listInterrupted(): readonly string[] {
+    const { store, receiver } = this.#options
+    const ended = store.messages.search({ receiverId: receiver.id, states: ['answered'], limit: interruptedMax })
+    return ended.filter(({ turnOutcome }) => turnOutcome === 'interrupted').map((message) => toTyped(message, receiver))
   }
 
   /** Again, a little later each time; a fault that does not pass ends the message, and its sender is told. */
@@ -151,7 +210,7 @@ export class InboxWorker {
       }
       await this.#settleAll(signal, message.id)
       await this.#findUnseen(signal)
-      return { kind: 'faulted', why, isPassing: error instanceof AppError && error.row.retryable }
+      return { kind: 'faulted', why, isPassing: isPassing(error) }
     }
   }
 
@@ -180,10 +239,12 @@ export class InboxWorker {
       this.#unseen = undefined
       return false
     }
-    const typed = sanitizeTyped(formatTyped(message))
+    const typed = toTyped(message, receiver)
     const outcome = await this.#guard(message, signal, attemptLimitMs, async (context) => {
       const fate = await isStillUnseen(unseen, typed, context)
-      if (fate === 'appeared') return submitDraft(message, typed, receiver.turnsEnded(), context)
+      if (fate === 'appeared') {
+        return submitDraft(message, typed, receiver.turnsEnded(), { ...context, isAtWork: receiver.isBusy() })
+      }
       return fate === 'unseen' ? { kind: 'unseen' } : { kind: 'ended' }
     })
     if (outcome.kind === 'unseen' || outcome.kind === 'held' || outcome.kind === 'faulted') return true
@@ -213,10 +274,11 @@ export class InboxWorker {
   async #settle(message: Message, signal: AbortSignal): Promise<void> {
     const { receiver, ladder, clock, log } = this.#options
     using deadline = deadlineSignal(clock, settleLimitMs, `the fate of message ${message.id}`, signal)
-    const typed = sanitizeTyped(formatTyped(message))
+    const typed = toTyped(message, receiver)
     try {
-      if (message.kind !== 'input' && (await receiver.findAccepted(message.token, deadline)) === 'yes') {
-        ladder.step(message.id, 'confirm', 'the agent had recorded it before the restart')
+      if (!isRaw(message) && (await receiver.findAccepted(message.token, deadline)) === 'yes') {
+        const why = 'the agent had recorded it before the restart'
+        ladder.step(message.id, 'confirm', why, { proof: 'transcript' })
         return
       }
       if (message.state === 'typing') {
@@ -231,7 +293,8 @@ export class InboxWorker {
         }
         ladder.step(message.id, 'type', 'the paste had reached the terminal')
       }
-      const context = { receiver, ladder, clock, waiting: deadline, mayBeTaken: true }
+      const isAtWork = receiver.isBusy()
+      const context = { receiver, ladder, clock, waiting: deadline, mayBeTaken: true, isAtWork }
       await submitDraft(message, typed, receiver.turnsEnded(), context)
     } catch (error) {
       if (signal.aborted) return

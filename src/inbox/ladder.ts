@@ -9,7 +9,7 @@ import type { MessageId } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import { Emitter } from '../lib/emitter.ts'
 import type { Log } from '../lib/log.ts'
-import type { Store } from '../store/store.ts'
+import type { MessageChange, Store } from '../store/store.ts'
 
 export type LadderOptions = {
   readonly store: Store
@@ -31,11 +31,17 @@ export class Ladder {
   onMoved = (listener: (message: Message) => void): Disposable => this.#moved.on(listener)
 
   /** The moved message; undefined when the table or another mover forbids it. */
-  step(id: MessageId, step: DeliveryStep, detail?: string): Message | undefined {
+  step(
+    id: MessageId,
+    step: DeliveryStep,
+    detail?: string,
+    facts: Pick<MessageChange, 'proof' | 'turnOutcome'> = {},
+  ): Message | undefined {
     const { store, clock, log, announce } = this.#options
     const atMs = clock.nowMs()
     const done = store.transaction(() => {
       const moved = store.messages.step(id, step, {
+        ...facts,
         atMs,
         ...(detail === undefined ? {} : { detail }),
         ...(step === 'lease' ? { countAttempt: true } : {}),
@@ -52,6 +58,7 @@ export class Ladder {
           from: moved.from as Message['state'],
           to: row.state,
           detail: row.detail,
+          proof: row.proof,
         },
         atMs,
       )

@@ -2,6 +2,7 @@
 import type { Waiting } from '../async/wait.ts'
 import type { InputOutcome } from '../backend/backend.ts'
 import type { MessageToken, TerminalId } from '../domain/ids.ts'
+import type { Message } from '../domain/message.ts'
 import type { Key, Quirks, ScreenReading } from '../providers/provider.ts'
 import type { Snapshot } from '../screen/snapshot.ts'
 
@@ -26,6 +27,10 @@ export interface Receiver {
   paste(text: string, mark: string, waiting: Waiting): Promise<InputOutcome>
   /** The mark of the last paste that reached the terminal; undefined when there was none. */
   lastPasteMark(waiting: Waiting): Promise<string | undefined>
+  /** Where the body of a message stands that is too long to be typed: a file in the agent's own folder, removed with it. */
+  bodyFile(message: Message): string
+  /** Writes it there, for the agent alone; again is harmless. */
+  writeBody(message: Message): Promise<void>
   press(keys: readonly Key[], waiting: Waiting): Promise<InputOutcome>
   findAccepted(token: MessageToken, waiting: Waiting): Promise<'yes' | 'no' | 'unknown'>
 }

@@ -4,8 +4,8 @@
  */
 
 import type { TerminalId } from '../domain/ids.ts'
-import { formatTyped, type Message, parseHeader } from '../domain/message.ts'
-import type { EvidenceSource } from '../domain/status.ts'
+import { formatTyped, isRaw, type Message, parseHeader } from '../domain/message.ts'
+import type { EvidenceSource, TurnOutcome } from '../domain/status.ts'
 import type { Store } from '../store/store.ts'
 import type { Ladder } from './ladder.ts'
 import { isSameInput, sanitizeTyped } from './typed-text.ts'
@@ -26,7 +26,7 @@ export class TurnTracker {
   noteAccepted(text: string, source: EvidenceSource): Message | undefined {
     const message = this.#findTyped(text)
     if (message === undefined) return undefined
-    return this.#options.ladder.step(message.id, 'confirm', `${source}: the agent recorded the text`)
+    return this.#options.ladder.step(message.id, 'confirm', `${source}: the agent recorded the text`, { proof: source })
   }
 
   #findTyped(text: string): Message | undefined {
@@ -37,7 +37,7 @@ export class TurnTracker {
       const named = open.find((message) => message.token === header.token)
       if (named !== undefined) return named
     }
-    return open.find((message) => message.kind === 'input' && isSameInput(text, sanitizeTyped(formatTyped(message))))
+    return open.find((message) => isRaw(message) && isSameInput(text, sanitizeTyped(formatTyped(message))))
   }
 
   /** A turn runs: the confirmed messages are being worked on. */
@@ -46,10 +46,10 @@ export class TurnTracker {
   }
 
   /** A turn ended: what was being worked on is answered. Returns those messages, oldest first. */
-  noteTurnEnded(): readonly Message[] {
+  noteTurnEnded(outcome: TurnOutcome): readonly Message[] {
     const answered: Message[] = []
     for (const message of this.#list(['confirmed', 'turn_started'])) {
-      const moved = this.#options.ladder.step(message.id, 'answer')
+      const moved = this.#options.ladder.step(message.id, 'answer', undefined, { turnOutcome: outcome })
       if (moved !== undefined) answered.push(moved)
     }
     return answered
@@ -61,6 +61,8 @@ export class TurnTracker {
   }
 
   #list(states: readonly Message['state'][]): readonly Message[] {
-    return this.#options.store.messages.list(this.#options.id, { limit: openTurnsMax, states })
+    const { id, store } = this.#options
+    // A command is no prompt: no turn is its.
+    return store.messages.list(id, { limit: openTurnsMax, states }).filter(({ kind }) => kind !== 'command')
   }
 }

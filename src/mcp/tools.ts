@@ -9,6 +9,7 @@ import { jobCancel, jobResult, jobStatus, reportResult } from './tools/jobs.ts'
 import { listSiblings } from './tools/list-siblings.ts'
 import { loadSkill } from './tools/load-skill.ts'
 import { sendMessage } from './tools/send-message.ts'
+import { sentMessages } from './tools/sent-messages.ts'
 import { updateMetadata } from './tools/update-metadata.ts'
 
 export const tools: readonly Tool[] = [
@@ -19,6 +20,7 @@ export const tools: readonly Tool[] = [
   jobCancel,
   reportResult,
   sendMessage,
+  sentMessages,
   answerUserPrompt,
   deleteTerminal,
   findProfiles,

@@ -99,6 +99,7 @@ export function toNotice(event: DomainEvent): Notice | undefined {
     case 'terminal.created':
     case 'message.queued':
     case 'message.state_changed':
+    case 'message.dropped':
     case 'job.created':
     case 'question.closed':
     case 'backend.ready':

@@ -1,8 +1,19 @@
 /** Messages on the wire: upstream's three words for where one stands, and beside them the whole ladder. */
 import { z } from 'zod'
 import { deliveryStates, toMessageStatus } from '../domain/delivery.ts'
-import { type Message, messageKinds, orchestrationTypes } from '../domain/message.ts'
-import { messageField, numberField, optional, senderField, timeField, toTime } from './fields.ts'
+import { deliveryClasses, type Message, messageKinds, orchestrationTypes } from '../domain/message.ts'
+import { evidenceSources, turnOutcomes } from '../domain/status.ts'
+import {
+  flagField,
+  messageField,
+  numberField,
+  optional,
+  senderField,
+  terminalIdField,
+  timeField,
+  toTime,
+  toTimeOrNull,
+} from './fields.ts'
 import { inputWaitMaxS } from './version.ts'
 
 const messageStatuses = ['pending', 'delivered', 'failed'] as const
@@ -24,6 +35,14 @@ export const messageSchema = z
     attempts: z.number().int(),
     job_id: z.string().nullable(),
     updated_at: timeField,
+    delivery: z.enum(deliveryClasses),
+    proof: z.enum(evidenceSources).nullable().describe('What shows that the agent took it'),
+    receipts: z
+      .array(z.object({ state: z.enum(deliveryStates), at: timeField }))
+      .describe('When it came to each state, oldest first; of very many the first and the newest ones'),
+    turn_outcome: z.enum(turnOutcomes).nullable().describe('How its turn ended'),
+    resend_of: z.number().int().nullable().describe('The message that ended badly and is sent again by this one'),
+    dropped_at: timeField.nullable().describe('When somebody put this dead letter away'),
   })
   .meta({ id: 'Message' })
 export type MessageBody = z.infer<typeof messageSchema>
@@ -33,6 +52,13 @@ export const sendMessageParams = z.object({
   message: messageField,
   sender_id: senderField,
   uuid: optional(z.uuid()).describe("The sender's own name for this message: given twice it is one message"),
+  delivery: z
+    .enum(deliveryClasses)
+    .default('idle')
+    .describe(
+      'When it is typed. `idle`: between turns. `gap`: also while the agent works, where its program takes that without cancelling ' +
+        'anything. `interrupt`: at once, and what the agent does is interrupted for it; not while it waits for an answer',
+    ),
 })
 /** Of `POST …/input`. Without `orchestration_type` the text is typed as it is. */
 export const inputParams = z.object({
@@ -43,6 +69,28 @@ export const inputParams = z.object({
     .default(inputWaitMaxS)
     .describe('How long to wait for the proof before answering with what is known, in seconds'),
 })
+/** One line: `/name` and what follows. Units: characters. */
+export const commandLengthMax = 1_000
+/** Of `POST …/command`. */
+export const commandParams = inputParams.pick({ wait_s: true }).extend({
+  command: z
+    .string()
+    .max(commandLengthMax)
+    .regex(/^\/[A-Za-z][^\p{Cc}]*$/u, 'must be one line that begins with "/" and a letter')
+    .describe("A command of the agent's own program, such as `/compact`"),
+})
+/** Of `GET /messages`. */
+export const messagesQuery = z.object({
+  limit: numberField(z.number().int().min(1).max(inboxLimitMax)).default(inboxLimitMax),
+  state: optional(z.enum(deliveryStates)),
+  receiver: optional(terminalIdField),
+  sender: senderField,
+  dead: flagField.default(false).describe('Only what ended badly and was neither sent again nor dropped'),
+})
+/** Of `POST /messages/{id}/resend`. */
+export const resendParams = z.object({
+  receiver_id: optional(terminalIdField).describe('Whom it goes to instead, as when the first receiver is gone'),
+})
 export const keyParams = z.object({ key: z.string().min(1).max(32) })
 export const inboxQuery = z.object({
   limit: numberField(z.number().int().min(1).max(inboxLimitMax)).default(inboxLimitDefault),
@@ -50,7 +98,16 @@ export const inboxQuery = z.object({
 })
 
 export const sentSchema = messageSchema
-  .pick({ sender_id: true, receiver_id: true, created_at: true, status: true, state: true, detail: true })
+  .pick({
+    sender_id: true,
+    receiver_id: true,
+    created_at: true,
+    status: true,
+    state: true,
+    detail: true,
+    proof: true,
+    delivery: true,
+  })
   .extend({ success: z.boolean(), message_id: z.number().int() })
   .meta({ id: 'Sent' })
 export type SentBody = z.infer<typeof sentSchema>
@@ -69,6 +126,12 @@ export function toMessageBody(message: Message): MessageBody {
     attempts: message.attempts,
     job_id: message.jobId ?? null,
     updated_at: toTime(message.updatedAtMs),
+    delivery: message.deliveryClass,
+    proof: message.proof ?? null,
+    receipts: message.rungs.map(({ state, atMs }) => ({ state, at: toTime(atMs) })),
+    turn_outcome: message.turnOutcome ?? null,
+    resend_of: message.resendOf ?? null,
+    dropped_at: toTimeOrNull(message.droppedAtMs),
   }
 }
 
@@ -82,5 +145,7 @@ export function toSentBody(message: Message): SentBody {
     status: toMessageStatus(message.state),
     state: message.state,
     detail: message.detail ?? null,
+    proof: message.proof ?? null,
+    delivery: message.deliveryClass,
   }
 }

@@ -40,6 +40,15 @@ export type Quirks = {
   readonly startupLimitMs: number
   /** Evidence of work that nothing has renewed for this long is called hung. Units: ms. */
   readonly hungAfterMs: number
+  /**
+   * While it works its composer takes a prompt that it reads in a gap or after its turn, and no running tool is cancelled for it. Needs
+   * `dialogSettleMs`: an Enter for a draft must not answer a dialog that came up a moment before.
+   */
+  readonly takesPromptsAtWork?: true
+  /** An `@path` in a text, wherever it stands, makes it read that file, or opens a menu that Enter would choose from. */
+  readonly hasMentions?: true
+  /** A longer text is put into a file and only pointed to: as a paste it would be mangled. Units: characters. */
+  readonly typedCharsMax?: number
   readonly submit: readonly Key[]
   readonly interrupt: readonly Key[]
   /** Clears the composer. */

@@ -11,6 +11,7 @@ import type { Actor, App } from '../app/app.ts'
 import { AppError } from '../domain/errors.ts'
 import { parseTerminalId, type SessionName, type TerminalId } from '../domain/ids.ts'
 import type { Job } from '../domain/job.ts'
+import type { Message } from '../domain/message.ts'
 import type { Terminal } from '../domain/terminal.ts'
 import { allowsTool } from '../domain/tools.ts'
 
@@ -93,6 +94,12 @@ export function callerOf(actor: Actor, given: string | undefined): TerminalId | 
   if (text !== undefined && id === undefined)
     throw new AppError('VALIDATION', 'caller_id: must be 8 hexadecimal digits')
   return id
+}
+
+/** Errors: FORBIDDEN. */
+export function requireSender(actor: Actor, message: Message): void {
+  if (actor.kind === 'person' || message.senderId === actor.id) return
+  throw new AppError('FORBIDDEN', `message ${message.id} is not one of terminal ${actor.id}`)
 }
 
 /** Errors: FORBIDDEN. */

@@ -287,7 +287,15 @@ export function describeStore(name: string, storeCase: StoreCase): void {
         const given = newMessage(a)
         const first = store.messages.insert(given)
         const second = store.messages.insert(newMessage(a))
-        const rest = { id: first.id, state: 'queued', detail: undefined, attempts: 0, updatedAtMs: 200 }
+        const rest = {
+          id: first.id,
+          state: 'queued',
+          detail: undefined,
+          attempts: 0,
+          updatedAtMs: 200,
+          deliveryClass: 'idle',
+          rungs: [{ state: 'queued', atMs: 200 }],
+        }
         expect(first).toEqual({ ...given, ...rest })
         expect(second.id).toBe(first.id + 1)
         expect(store.messages.find(first.id)).toEqual(first)

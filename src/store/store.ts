@@ -7,8 +7,9 @@ import type { DeliveryState, DeliveryStep } from '../domain/delivery.ts'
 import type { DomainEvent, DomainEventBody } from '../domain/events.ts'
 import type { JobId, MessageId, MessageToken, QuestionId, SessionName, TerminalId } from '../domain/ids.ts'
 import type { Job, JobResult, JobState, JobStep } from '../domain/job.ts'
-import type { Message, MessageKind } from '../domain/message.ts'
+import type { DeliveryClass, Message, MessageKind } from '../domain/message.ts'
 import type { Question } from '../domain/question.ts'
+import type { EvidenceSource, TurnOutcome } from '../domain/status.ts'
 import type { Binding, Exit, Life, LifeStep, PaneRef, Session, Terminal } from '../domain/terminal.ts'
 import type { Worktree, WorktreeState } from '../domain/worktree.ts'
 
@@ -21,6 +22,25 @@ export type NewMessage = {
   readonly jobId: JobId | undefined
   readonly body: string
   readonly createdAtMs: number
+  /** Undefined: idle. */
+  readonly deliveryClass?: DeliveryClass
+  readonly resendOf?: MessageId
+}
+export type MessageFilter = {
+  readonly limit: number
+  readonly states?: readonly DeliveryState[]
+  readonly receiverId?: TerminalId
+  readonly senderId?: string
+  /** Only what ended badly and was neither sent again nor dropped. */
+  readonly isDead?: boolean
+}
+/** What a step writes beside the state. `proof` belongs to `confirm`, `turnOutcome` to `answer`. */
+export type MessageChange = {
+  readonly detail?: string
+  readonly atMs: number
+  readonly countAttempt?: boolean
+  readonly proof?: EvidenceSource
+  readonly turnOutcome?: TurnOutcome
 }
 export type NewJob = Omit<
   Job,
@@ -81,10 +101,15 @@ export interface TerminalRows {
 
 export interface MessageRows {
   /** State `queued`. Errors: AppError QUEUE_FULL when `inboxLengthMax` messages wait for the receiver already, NOT_FOUND when
-   * it does not exist, CONFLICT when the token does. */
+   * it does not exist, CONFLICT when the token does, or when `resendOf` was sent again before. */
   insert(message: NewMessage): Message
   find(id: MessageId): Message | undefined
   findByToken(token: MessageToken): Message | undefined
+  findResend(of: MessageId): Message | undefined
+  /** Of all receivers, newest first. */
+  search(filter: MessageFilter): readonly Message[]
+  /** False when it was dropped before. */
+  drop(id: MessageId, atMs: number): boolean
   /** Oldest first. */
   list(
     receiverId: TerminalId,
@@ -98,15 +123,13 @@ export interface MessageRows {
   hasSent(senderId: TerminalId, receiverId: TerminalId, sinceMs: number): boolean
   /** The next message for this receiver in `queued`; order per sender and receiver is by id. */
   nextQueued(receiverId: TerminalId): Message | undefined
+  /** The queued ones whose sender does not want to wait for rest, and those before them of the same senders; oldest first. */
+  listUrgent(receiverId: TerminalId): readonly Message[]
   /**
    * Applies the delivery table by a conditional update; `countAttempt` adds one to attempts. A detail explains the
    * state it was given for; only that of `confirmed` (the proof) stays in the states after it.
    */
-  step(
-    id: MessageId,
-    step: DeliveryStep,
-    change: { readonly detail?: string; readonly atMs: number; readonly countAttempt?: boolean },
-  ): Moved<Message>
+  step(id: MessageId, step: DeliveryStep, change: MessageChange): Moved<Message>
 }
 
 export interface JobRows {

@@ -37,6 +37,7 @@ const absent: Readonly<Record<string, string>> = {
 }
 /** Parameters without which a route does not come so far as to look. */
 const needed: Readonly<Record<string, string>> = {
+  'POST /terminals/:id/command': 'command=/x',
   'POST /sessions/:name/terminals': 'agent_profile=developer&provider=scripted',
   'POST /jobs/:id/report': 'status=done&result=x',
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { deliveryStates } from '../../src/domain/delivery.ts'
 import { eventTypes } from '../../src/domain/events.ts'
 import { jobStates } from '../../src/domain/job.ts'
-import { formatHeader, messageKinds, orchestrationTypes } from '../../src/domain/message.ts'
+import { deliveryClasses, formatHeader, messageKinds, orchestrationTypes } from '../../src/domain/message.ts'
 import { evidenceSources, statuses, statusReasons } from '../../src/domain/status.ts'
 import { lifeStates } from '../../src/domain/terminal.ts'
 
@@ -13,7 +13,7 @@ const pins: readonly (readonly [what: string, words: readonly string[], pinned: 
     eventTypes,
     `session.created session.deleted terminal.created terminal.life_changed terminal.status_changed message.queued
      message.state_changed job.created job.state_changed question.opened question.closed backend.ready backend.lost
-     recovery.finished worktree.created worktree.removed worktree.kept worktree.missing notify.failed`,
+     recovery.finished worktree.created worktree.removed worktree.kept worktree.missing notify.failed message.dropped`,
   ],
   [
     'states of a delivery',
@@ -31,7 +31,8 @@ const pins: readonly (readonly [what: string, words: readonly string[], pinned: 
   ],
   ['sources of evidence', evidenceSources, 'api hook transcript title screen process'],
   ['orchestration types, which are upstream', orchestrationTypes, 'send_message handoff assign'],
-  ['kinds of a message', messageKinds, 'input send_message handoff assign callback notice'],
+  ['kinds of a message', messageKinds, 'input send_message handoff assign callback notice command'],
+  ['classes of a delivery', deliveryClasses, 'idle gap interrupt'],
 ]
 
 test.each(pins)('the %s keep their names', (_what, words, pinned) => {

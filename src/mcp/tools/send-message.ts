@@ -1,6 +1,7 @@
 /** send_message: into another agent's inbox, or into the outbox while the server is down. */
 import { z } from 'zod'
 import { AppError } from '../../domain/errors.ts'
+import { deliveryClasses } from '../../domain/message.ts'
 import { outboxVersion } from '../../protocol/outbox.ts'
 import { writeOutbox } from '../outbox-writer.ts'
 import { defineTool, isServerAway, type ToolContext, type ToolResult } from '../tool.ts'
@@ -20,8 +21,14 @@ export const sendMessage = defineTool({
     receiver_id: terminalId
       .optional()
       .describe('Terminal id of the receiver; whoever gave you your task when left out'),
+    delivery: z
+      .enum(deliveryClasses)
+      .optional()
+      .describe(
+        'When it is typed: "idle" (when left out) between turns; "gap" also while the receiver works, where its program takes that; "interrupt" at once, breaking off what it does',
+      ),
   },
-  async run({ message, receiver_id }, context) {
+  async run({ message, receiver_id, delivery }, context) {
     const { identity, client, signal, makeUuid } = context
     if (receiver_id === identity.terminalId) {
       throw new AppError('BAD_REQUEST', 'receiver_id is your own terminal: a message to oneself is not sent')
@@ -30,8 +37,8 @@ export const sendMessage = defineTool({
     try {
       const receiverId = receiver_id ?? (await findCaller(context))
       // With its uuid the message is one message, however often it is given.
-      const sent = await client.sendMessage(receiverId, { message, sender_id: identity.terminalId, uuid }, { signal })
-      return { ...sent }
+      const params = { message, sender_id: identity.terminalId, uuid, ...(delivery === undefined ? {} : { delivery }) }
+      return { ...(await client.sendMessage(receiverId, params, { signal })) }
     } catch (error) {
       if (!isServerAway(error)) throw error
       return putAside(context, { message, receiverId: receiver_id, uuid })

@@ -1,5 +1,5 @@
 /** What is typed into a terminal: text, a key, the wish to end. */
-import { inputParams, keyParams, sentSchema, toSentBody } from '../../protocol/message.ts'
+import { commandParams, inputParams, keyParams, sentSchema, toSentBody } from '../../protocol/message.ts'
 import { successSchema } from '../../protocol/terminal.ts'
 import { senderOf } from '../access.ts'
 import { actionWaiting, clientWaiting } from '../context.ts'
@@ -24,6 +24,22 @@ export const terminalInputRoutes = [
       const kind = orchestration_type === undefined ? {} : { orchestrationType: orchestration_type }
       const input = { body: message, senderId, waitMs: wait_s * 1_000, ...kind }
       return toSentBody(await app.sendInput(path.id, input, clientWaiting(c, services)))
+    },
+  }),
+  route({
+    at: 'POST /terminals/:id/command',
+    summary: "Gives an agent's program a command of its own, such as `/compact`, and waits until it was taken",
+    description:
+      'Only for a person: agents talk to each other in messages, in which no command is one. It is typed when the agent rests; `confirmed` says that it left the ' +
+      'composer, no more. What it did is on the screen.',
+    access: 'person',
+    errors: ['NOT_FOUND', 'BLOCKED', 'QUEUE_FULL'],
+    path: { id: terminalIdPart },
+    params: commandParams,
+    answer: sentSchema,
+    handle: async ({ app, c, services, path, params: { command, wait_s } }) => {
+      const input = { body: command.trimEnd(), senderId: 'user', waitMs: wait_s * 1_000 }
+      return toSentBody(await app.sendCommand(path.id, input, clientWaiting(c, services)))
     },
   }),
   route({

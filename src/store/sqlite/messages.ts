@@ -1,5 +1,11 @@
 /** Messages: the inbox of every terminal, and how far each message has come. */
-import { type DeliveryState, deliveryStates, openDeliveryStates, stepDelivery } from '../../domain/delivery.ts'
+import {
+  badEndings,
+  type DeliveryState,
+  deliveryStates,
+  openDeliveryStates,
+  stepDelivery,
+} from '../../domain/delivery.ts'
 import { AppError } from '../../domain/errors.ts'
 import {
   type JobId,
@@ -9,10 +15,18 @@ import {
   trustId,
   trustMessageId,
 } from '../../domain/ids.ts'
-import { inboxLengthMax, type Message, messageKinds } from '../../domain/message.ts'
+import {
+  deliveryClasses,
+  inboxLengthMax,
+  type Message,
+  messageKinds,
+  type Rung,
+  rungsMax,
+} from '../../domain/message.ts'
+import { evidenceSources, turnOutcomes } from '../../domain/status.ts'
 import { assert } from '../../lib/assert.ts'
-import type { MessageRows } from '../store.ts'
-import { readInteger, readOneOf, readOptional, readText } from './columns.ts'
+import type { MessageFilter, MessageRows } from '../store.ts'
+import { readInteger, readJson, readOneOf, readOptional, readText } from './columns.ts'
 import type { Database, Row } from './database.ts'
 import { moveRow } from './move.ts'
 
@@ -24,20 +38,32 @@ const toMessage = (row: Row): Message => ({
   receiverId: trustId<TerminalId>(readText(row, 'receiver_id')),
   jobId: readOptional(row, 'job_id', (r, c) => trustId<JobId>(readText(r, c))),
   body: readText(row, 'body'),
+  deliveryClass: readOneOf(row, 'class', deliveryClasses),
+  resendOf: readOptional(row, 'resend_of', (r, c) => trustMessageId(readInteger(r, c))),
   state: readOneOf(row, 'state', deliveryStates),
   detail: readOptional(row, 'detail', readText),
   attempts: readInteger(row, 'attempts'),
+  rungs: readJson<readonly (readonly [DeliveryState, number])[]>(row, 'rungs').map(([state, atMs]) => ({
+    state,
+    atMs,
+  })),
+  proof: readOptional(row, 'proof', (r, c) => readOneOf(r, c, evidenceSources)),
+  turnOutcome: readOptional(row, 'turn_outcome', (r, c) => readOneOf(r, c, turnOutcomes)),
   createdAtMs: readInteger(row, 'created_at_ms'),
   updatedAtMs: readInteger(row, 'updated_at_ms'),
+  droppedAtMs: readOptional(row, 'dropped_at_ms', readInteger),
 })
 
 const insertSql = `
-INSERT INTO messages (token, kind, sender_id, receiver_id, job_id, body, state, created_at_ms, updated_at_ms)
-VALUES (:token, :kind, :senderId, :receiverId, :jobId, :body, 'queued', :createdAtMs, :createdAtMs)
+INSERT INTO messages (token, kind, sender_id, receiver_id, job_id, body, class, resend_of, state, rungs, created_at_ms,
+  updated_at_ms)
+VALUES (:token, :kind, :senderId, :receiverId, :jobId, :body, :class, :resendOf, 'queued', :rungs, :createdAtMs,
+  :createdAtMs)
 RETURNING *`
 
 const stepSql = `
-UPDATE messages SET state = :to, detail = :detail, attempts = attempts + :more, updated_at_ms = :atMs
+UPDATE messages SET state = :to, detail = :detail, attempts = attempts + :more, updated_at_ms = :atMs, rungs = :rungs,
+  proof = coalesce(:proof, proof), turn_outcome = coalesce(:turnOutcome, turn_outcome)
 WHERE id = :id AND state = :from
 RETURNING *`
 
@@ -60,6 +86,36 @@ function nextDetail(message: Message, detail: string | undefined): string | unde
   return message.state === 'confirmed' || message.state === 'turn_started' ? message.detail : undefined
 }
 
+const writeRungs = (rungs: readonly Rung[]): string => JSON.stringify(rungs.map(({ state, atMs }) => [state, atMs]))
+
+/** One more, and of too many the first and the newest ones. */
+function addRung(rungs: readonly Rung[], next: Rung): readonly Rung[] {
+  if (rungs.length < rungsMax) return [...rungs, next]
+  return [...rungs.slice(0, 1), ...rungs.slice(2 - rungsMax), next]
+}
+
+const urgentSql = `
+SELECT * FROM messages AS one WHERE receiver_id = :receiverId AND state = 'queued' AND EXISTS (
+  SELECT 1 FROM messages AS later WHERE later.receiver_id = :receiverId AND later.state = 'queued'
+    AND later.class <> 'idle' AND later.sender_id = one.sender_id AND later.id >= one.id)
+ORDER BY id`
+
+const isDeadSql = `dropped_at_ms IS NULL AND state IN (SELECT value FROM json_each(:dead))
+  AND NOT EXISTS (SELECT 1 FROM messages AS again WHERE again.resend_of = messages.id)`
+
+function searchMessages(database: Database, filter: MessageFilter): readonly Message[] {
+  const { limit, states, receiverId, senderId, isDead = false } = filter
+  const parts: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+    ...(states === undefined ? [] : [[inStates, { states: JSON.stringify(states) }] as const]),
+    ...(receiverId === undefined ? [] : [['receiver_id = :receiverId', { receiverId }] as const]),
+    ...(senderId === undefined ? [] : [['sender_id = :senderId', { senderId }] as const]),
+    ...(isDead ? [[isDeadSql, { dead: JSON.stringify(badEndings) }] as const] : []),
+  ]
+  const condition = ['1', ...parts.map(([sql]) => sql)].join(' AND ')
+  const values: Record<string, string | number> = Object.assign({ limit }, ...parts.map(([, each]) => each))
+  return database.all(`SELECT * FROM messages WHERE ${condition} ORDER BY id DESC LIMIT :limit`, values).map(toMessage)
+}
+
 export function createMessageRows(database: Database): MessageRows {
   const findBy = (condition: string, values: Readonly<Record<string, string | number>>): Message | undefined => {
     const row = database.get(`SELECT * FROM messages WHERE ${condition}`, values)
@@ -72,12 +128,22 @@ export function createMessageRows(database: Database): MessageRows {
         requireRoom(database, message.receiverId)
         const { token, kind, senderId, receiverId, body, createdAtMs } = message
         const jobId = message.jobId ?? null
-        const row = database.get(insertSql, { token, kind, senderId, receiverId, jobId, body, createdAtMs })
+        const { deliveryClass = 'idle', resendOf } = message
+        const rungs = writeRungs([{ state: 'queued', atMs: createdAtMs }])
+        const rest = { class: deliveryClass, resendOf: resendOf ?? null, rungs }
+        const row = database.get(insertSql, { token, kind, senderId, receiverId, jobId, body, createdAtMs, ...rest })
         assert(row !== undefined, 'an inserted message came back empty')
         return toMessage(row)
       }),
     find,
     findByToken: (token) => findBy('token = :token', { token }),
+    findResend: (of) => findBy('resend_of = :of', { of }),
+    search: (filter) => searchMessages(database, filter),
+    drop: (id, atMs) =>
+      database.get('UPDATE messages SET dropped_at_ms = :atMs WHERE id = :id AND dropped_at_ms IS NULL RETURNING id', {
+        id,
+        atMs,
+      }) !== undefined,
     list(receiverId, { limit, states = deliveryStates }) {
       const sql = `SELECT * FROM messages WHERE receiver_id = :receiverId AND ${inStates} ORDER BY id LIMIT :limit`
       return database.all(sql, { receiverId, states: JSON.stringify(states), limit }).map(toMessage)
@@ -98,6 +164,7 @@ export function createMessageRows(database: Database): MessageRows {
       ) !== undefined,
     nextQueued: (receiverId) =>
       findBy(`receiver_id = :receiverId AND state = 'queued' ORDER BY id LIMIT 1`, { receiverId }),
+    listUrgent: (receiverId) => database.all(urgentSql, { receiverId }).map(toMessage),
     step: (id, step, change) =>
       moveRow<Message, DeliveryState>({
         find: () => find(id),
@@ -106,7 +173,9 @@ export function createMessageRows(database: Database): MessageRows {
         update(message, from, to) {
           const detail = nextDetail(message, change.detail) ?? null
           const more = change.countAttempt === true ? 1 : 0
-          const row = database.get(stepSql, { id, from, to, detail, more, atMs: change.atMs })
+          const { atMs, proof = null, turnOutcome = null } = change
+          const rungs = writeRungs(addRung(message.rungs, { state: to, atMs }))
+          const row = database.get(stepSql, { id, from, to, detail, more, atMs, rungs, proof, turnOutcome })
           return row && toMessage(row)
         },
       }),

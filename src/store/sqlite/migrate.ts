@@ -9,11 +9,12 @@ import { storeCorrupt } from './faults.ts'
 import { first } from './migrations/001-first.ts'
 import { worktrees } from './migrations/002-worktrees.ts'
 import { jobs } from './migrations/003-jobs.ts'
+import { receipts } from './migrations/004-receipts.ts'
 import type { Migration } from './migrations/migration.ts'
 import { applicationId, isOurs, readSchema } from './schema.ts'
 
 /** In order, without gaps; a released one never changes. */
-export const migrations: readonly Migration[] = [first, worktrees, jobs]
+export const migrations: readonly Migration[] = [first, worktrees, jobs, receipts]
 
 /** Errors: AppError STORE_NEWER, STORE_CORRUPT (another program's file), STORAGE_FULL. */
 export function migrate(database: Database, steps: readonly Migration[] = migrations): void {
