@@ -187,6 +187,47 @@ describe('making one', () => {
     expect(existsSync(ran)).toBe(false)
   })
 
+  test('neither a name with "=" nor a condition hides a filter, and a submodule of the agent runs none', async () => {
+    const dir = makeRepository()
+    const ran = (what: string) => `sh -c 'touch ${join(dir, '.git', `ran-${what}`)}; cat'`
+    const evil = (what: string) => `[filter "${what}"]\n\tclean = "${ran(what)}"\n\tsmudge = "${ran(what)}"\n`
+    writeFileSync(join(dir, '.gitattributes'), 'a.txt filter=x=y\nsub/* filter=branch\n*.own filter=own\n')
+    commit(dir, 'attributes')
+    // A condition that holds in the worktree alone, on its branch.
+    writeFileSync(join(dir, '.git', 'branch.inc'), evil('branch'))
+    const config = join(dir, '.git', 'config')
+    writeFileSync(
+      config,
+      `${readFileSync(config, 'utf8')}${evil('x=y')}[includeIf "onbranch:cao-**"]\n\tpath = branch.inc\n`,
+    )
+    git(dir, 'config', 'extensions.worktreeConfig', 'true')
+    const marks = () => readdirSync(join(dir, '.git')).filter((name) => name.startsWith('ran-'))
+    const terminal = await launch(dir)
+    const { path } = worktreeOf(terminal)
+    expect(readFileSync(join(path, 'a.txt'), 'utf8')).toBe('a\n')
+    expect(marks()).toEqual([])
+    // What an agent can write while it works: the configuration of its own worktree, and a repository in it.
+    writeFileSync(join(path, 'b.own'), 'o\n')
+    git(path, 'add', 'b.own')
+    writeFileSync(join(git(path, 'rev-parse', '--absolute-git-dir'), 'config.worktree'), evil('own'))
+    const inner = join(path, 'inner')
+    mkdirSync(inner)
+    git(inner, 'init', '--quiet')
+    writeFileSync(join(inner, 'c.txt'), 'c\n')
+    commit(inner, 'inner')
+    git(path, 'update-index', '--add', '--cacheinfo', `160000,${git(inner, 'rev-parse', 'HEAD')},inner`)
+    writeFileSync(join(inner, '.git', 'info', 'attributes'), '* filter=deep\n')
+    writeFileSync(
+      join(inner, '.git', 'config'),
+      `${readFileSync(join(inner, '.git', 'config'), 'utf8')}${evil('deep')}`,
+    )
+    for (const file of ['a.txt', 'b.own', 'sub/b.txt', 'inner/c.txt']) writeFileSync(join(path, file), 'z\n')
+    for (const mark of marks()) rmSync(join(dir, '.git', mark))
+    expect(await listed(terminal.id)).toMatchObject({ changed_files: 4 })
+    expect(await real.client.deleteTerminal(terminal.id)).toMatchObject({ worktree: { state: 'kept' } })
+    expect(marks()).toEqual([])
+  })
+
   test('submodules are said to be empty', async () => {
     const inner = makeRepository()
     const dir = makeRepository()

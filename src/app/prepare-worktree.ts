@@ -9,7 +9,7 @@ import { deadlineSignal, type Waiting } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
 import type { TerminalId } from '../domain/ids.ts'
 import { plainName, type Worktree, worktreeBranch } from '../domain/worktree.ts'
-import { type GitContext, withoutOwnFilters } from '../git/git.ts'
+import { type GitContext, withoutOwnPrograms } from '../git/git.ts'
 import { countChanges, findRepository, hasDirectory, type Repository } from '../git/repository.ts'
 import { addWorktree, findBranch } from '../git/worktree.ts'
 import type { AppContext } from './context.ts'
@@ -51,18 +51,17 @@ export async function prepareWorktree(
   }
   const either = AbortSignal.any([waiting.signal, scope.signal])
   using limit = deadlineSignal(clock, prepareLimitMs, `a worktree of ${directory}`, either)
-  const plainGit = gitOf(context, limit.signal)
-  const repository = await requireRepository(plainGit, directory)
-  const { git, filters } = await withoutOwnFilters(plainGit, repository.topDir)
+  const git = gitOf(context, limit.signal)
+  const repository = await requireRepository(git, directory)
   const row = await planRow(context, git, { ...request, repository })
   await using stack = new AsyncDisposableStack()
   stack.defer(() => takeBackWorktree(context, id))
   store.worktrees.insert(row)
   await mkdir(worktreeFolder(context, id), { recursive: true, mode: 0o700 })
   const added = await addWorktree(git, placeOf(row))
-  if (added.kind !== 'done') throw toFault(added, `no worktree of ${repository.topDir} could be made`)
+  if (added.kind !== 'added') throw toFault(added, `no worktree of ${repository.topDir} could be made`)
   const notes = [
-    ...filters.map((name) => `the filter ${name} of the repository's own configuration was not run`),
+    ...added.filters.map((name) => `the filter ${name} of the repository's own configuration was not run`),
     ...(await describeLeftBehind(git, repository, row.path)),
     ...(await setUp(context, { ...request, repository, row }, limit.signal)),
   ]
@@ -120,8 +119,8 @@ async function findFreeBranch(git: GitContext, gitDir: string, { profileName, id
 
 /** A worktree is what was committed: whoever expects more is told. */
 async function describeLeftBehind(git: GitContext, { topDir }: Repository, path: string): Promise<readonly string[]> {
-  const changes = await countChanges(git, topDir)
-  const count = changes.count ?? 0
+  const safe = await withoutOwnPrograms(git, topDir)
+  const count = safe.kind === 'safe' ? ((await countChanges(safe.git, topDir)).count ?? 0) : 0
   const files = count === 1 ? '1 uncommitted change' : `${count} uncommitted changes`
   const hasSubmodules = (await stat(join(path, '.gitmodules')).catch(() => undefined)) !== undefined
   return [

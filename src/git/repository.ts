@@ -48,7 +48,10 @@ export async function findRepository(git: GitContext, directory: string): Promis
 /** A path may end with blanks: only git's own newline goes. */
 export const chomp = (text: string): string => text.replace(/\n$/, '')
 
-/** Files that are changed or new and not ignored; a folder that is new as a whole counts as one. */
+/**
+ * Files that are changed or new and not ignored; a folder that is new as a whole counts as one. A submodule counts when another
+ * commit is checked out in it: for more, git would run in it by a configuration that nobody has looked at.
+ */
 export async function countChanges(
   git: GitContext,
   directory: string,
@@ -58,7 +61,7 @@ export async function countChanges(
     '--porcelain=v1',
     '-z',
     '--untracked-files=normal',
-    '--ignore-submodules=none',
+    '--ignore-submodules=dirty',
     '--no-renames',
   ]
   const status = await runGit(git, directory, args)

@@ -3,7 +3,7 @@
  * takes away what holds work, but for `forceRemove`, whose caller knows that there is none or was told to.
  */
 import { rm, stat } from 'node:fs/promises'
-import { checkoutLimitMs, type GitContext, type GitResult, runGit, withoutOwnFilters } from './git.ts'
+import { checkoutLimitMs, type GitContext, type GitRefusal, type GitResult, runGit, withoutOwnPrograms } from './git.ts'
 import { chomp, countChanges } from './repository.ts'
 
 export type WorktreePlace = {
@@ -24,11 +24,41 @@ export async function findBranch(git: GitContext, gitDir: string, branch: string
   return found.kind === 'done' ? chomp(found.out) : undefined
 }
 
-/** Makes directory and branch; `path` must not exist yet. */
-export function addWorktree(git: GitContext, { gitDir, path, branch, baseCommit }: WorktreePlace): Promise<GitResult> {
+/** git at work in `directory`, with nothing run that its configuration names. Errors: the signal's reason. */
+async function runSafely(
+  plainGit: GitContext,
+  directory: string,
+  args: readonly string[],
+  timeoutMs?: number,
+): Promise<GitResult> {
+  const safe = await withoutOwnPrograms(plainGit, directory)
+  return safe.kind === 'safe' ? runGit(safe.git, directory, args, timeoutMs) : safe
+}
+
+export type AddedWorktree =
+  /** The filters of the repository's own configuration that were not run. */
+  { readonly kind: 'added'; readonly filters: readonly string[] } | GitRefusal
+
+/** Makes directory and branch; `path` must not exist yet. Errors: the signal's reason. */
+export async function addWorktree(
+  git: GitContext,
+  { gitDir, path, branch, baseCommit }: WorktreePlace,
+): Promise<AddedWorktree> {
   // Without --no-track a person's branch.autoSetupMerge would make `git push` of the agent go to their branch.
-  const args = ['worktree', 'add', '--quiet', '--no-track', '-b', branch, '--', path, baseCommit]
-  return runGit(git, gitDir, inRepository(gitDir, ...args), checkoutLimitMs)
+  const flags = ['--quiet', '--no-track', '--no-checkout', '-b', branch]
+  const made = await runSafely(
+    git,
+    gitDir,
+    inRepository(gitDir, 'worktree', 'add', ...flags, '--', path, baseCommit),
+    checkoutLimitMs,
+  )
+  if (made.kind !== 'done') return made
+  // Only in the new working tree on its branch can be seen what would be run there.
+  const safe = await withoutOwnPrograms(git, path)
+  if (safe.kind !== 'safe') return safe
+  const reset = ['reset', '--quiet', '--hard', '--no-recurse-submodules']
+  const filled = await runGit(safe.git, path, reset, checkoutLimitMs)
+  return filled.kind === 'done' ? { kind: 'added', filters: safe.filters } : filled
 }
 
 export type WorktreeContent = {
@@ -48,10 +78,12 @@ export type WorktreeContent = {
 export async function inspectWorktree(
   plainGit: GitContext,
   place: WorktreePlace,
-): Promise<WorktreeContent | Exclude<GitResult, { kind: 'done' }>> {
+): Promise<WorktreeContent | GitRefusal> {
   const { gitDir, path, branch } = place
-  const { git } = await withoutOwnFilters(plainGit, gitDir)
   const isThere = (await stat(path).catch(() => undefined))?.isDirectory() === true
+  const safe = await withoutOwnPrograms(plainGit, isThere ? path : gitDir)
+  if (safe.kind !== 'safe') return safe
+  const { git } = safe
   const changes = isThere ? await countChanges(git, path) : undefined
   if (changes !== undefined && changes.kind !== 'done') return changes
   const head = isThere ? await runGit(git, path, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']) : undefined
@@ -86,13 +118,15 @@ async function countAhead(
 
 /** Removes a directory that git itself finds clean. */
 export async function removeClean(plainGit: GitContext, { gitDir, path }: WorktreePlace): Promise<GitResult> {
-  const { git } = await withoutOwnFilters(plainGit, gitDir)
-  return runGit(git, gitDir, inRepository(gitDir, 'worktree', 'remove', '--', path), checkoutLimitMs)
+  // git looks into the working tree once more, with what holds there.
+  const safe = await withoutOwnPrograms(plainGit, path)
+  if (safe.kind !== 'safe') return safe
+  return runGit(safe.git, gitDir, inRepository(gitDir, 'worktree', 'remove', '--', path), checkoutLimitMs)
 }
 
 /** Deletes the branch if it still stands at `commit`: what was committed since then is kept. */
 export function deleteBranch(git: GitContext, { gitDir, branch }: WorktreePlace, commit: string): Promise<GitResult> {
-  return runGit(git, gitDir, inRepository(gitDir, 'update-ref', '-d', refOf(branch), commit))
+  return runSafely(git, gitDir, inRepository(gitDir, 'update-ref', '-d', refOf(branch), commit))
 }
 
 /**
