@@ -52,10 +52,14 @@ test('the tools have the names and arguments that agents know', async () => {
     const names = Object.keys(inputSchema.properties ?? {})
     return [name, names.filter((key) => required.has(key)), names.filter((key) => !required.has(key))]
   })
-  const options = ['working_directory', 'engine', 'model', 'use_worktree']
+  const options = ['working_directory', 'engine', 'model', 'request_key', 'reuse_idle', 'checks', 'use_worktree']
   expect(shapes).toEqual([
-    ['handoff', ['agent_profile', 'message'], [...options, 'timeout']],
+    ['handoff', ['agent_profile', 'message'], [...options, 'timeout', 'wait']],
     ['assign', ['agent_profile', 'message'], options],
+    ['job_status', [], ['job_id']],
+    ['job_result', ['job_id'], ['wait_s']],
+    ['job_cancel', ['job_id'], []],
+    ['report_result', ['result'], ['status', 'job_id']],
     ['send_message', ['message'], ['receiver_id', 'delivery']],
     ['sent_messages', [], ['message_id', 'action', 'receiver_id']],
     ['answer_user_prompt', ['terminal_id', 'answer'], ['question_id']],

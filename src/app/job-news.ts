@@ -22,7 +22,7 @@ import {
 import type { TurnEnd } from './runtime.ts'
 
 /** For late proof, before a task that nothing proves is given up. Units: ms. */
-export const unconfirmedGraceMs = 10_000
+export const unconfirmedGraceMs = 3_000
 export class JobNews {
   readonly #context: JobsContext
   readonly #doors: JobDoors

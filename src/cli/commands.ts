@@ -48,6 +48,21 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./key.ts')).keyCommand,
   },
   {
+    name: 'questions',
+    summary: 'list what agents wait to be told, and answer one',
+    load: async () => (await import('./questions.ts')).questionsCommand,
+  },
+  {
+    name: 'hold',
+    summary: 'type nothing more into an agent until you say so',
+    load: async () => (await import('./hold.ts')).holdCommand,
+  },
+  {
+    name: 'release',
+    summary: 'let the queue of an agent go on',
+    load: async () => (await import('./hold.ts')).releaseCommand,
+  },
+  {
     name: 'output',
     summary: "print an agent's last answer, its screen or all it has printed",
     load: async () => (await import('./output.ts')).outputCommand,
@@ -71,6 +86,11 @@ export const commandTable: readonly CommandEntry[] = [
     name: 'recover',
     summary: 'take lost or exited agents up again, with their conversation',
     load: async () => (await import('./recover.ts')).recoverCommand,
+  },
+  {
+    name: 'jobs',
+    summary: 'list the work that was given to agents, wait for it, call it off or try it anew',
+    load: async () => (await import('./jobs.ts')).jobsCommand,
   },
   {
     name: 'worktree',
