@@ -190,6 +190,7 @@ describe('sessions', () => {
       status_reason: 'ready',
       status_since: time,
       status_detail: null,
+      status_until: null,
       status_evidence: text,
       question_id: null,
       life: 'live',

@@ -2,7 +2,7 @@
 import type { Waiting } from '../async/wait.ts'
 import { openDeliveryStates } from '../domain/delivery.ts'
 import type { TerminalId } from '../domain/ids.ts'
-import { findResetTime } from '../domain/reset-time.ts'
+import { findLimitEnd } from '../domain/reset-time.ts'
 import { evidenceSources } from '../domain/status.ts'
 import { bottomLines } from '../screen/snapshot.ts'
 import type { Seen } from '../status/terminal-watch.ts'
@@ -46,9 +46,9 @@ export async function explain(context: AppContext, view: TerminalView, waiting: 
   }
 }
 
-function describeLimit({ status: { reason, detail, sinceMs } }: TerminalView): Readonly<Record<string, string>> {
-  if (reason !== 'rate_limited') return {}
-  const endMs = findResetTime(detail ?? '', sinceMs)
+function describeLimit({ status }: TerminalView): Readonly<Record<string, string>> {
+  if (status.reason !== 'rate_limited') return {}
+  const endMs = findLimitEnd(status)
   return { rateLimitEnds: endMs === undefined ? 'not told' : new Date(endMs).toISOString() }
 }
 

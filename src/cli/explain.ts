@@ -40,7 +40,7 @@ export function formatExplanation(explained: ExplainBody, nowMs: number): string
 }
 
 function summarize({ terminal }: ExplainBody, nowMs: number): readonly (readonly [string, string])[] {
-  const { status, status_reason, status_since, status_detail, status_evidence } = terminal
+  const { status, status_reason, status_since, status_detail, status_until, status_evidence } = terminal
   const exit = terminal.exit_signal ?? (terminal.exit_code === null ? undefined : `code ${terminal.exit_code}`)
   const facts: readonly (readonly [string, string | null | undefined])[] = [
     ['terminal', `${terminal.id} (${terminal.name})`],
@@ -49,6 +49,7 @@ function summarize({ terminal }: ExplainBody, nowMs: number): readonly (readonly
     ['directory', terminal.working_directory],
     ['status', `${status} (${status_reason}) for ${formatAge(nowMs - Date.parse(status_since))}`],
     ['detail', status_detail],
+    ['until', status_until === null ? undefined : formatClockTime(Date.parse(status_until))],
     ['because', status_evidence],
     ['life', terminal.life],
     ['exit', exit],

@@ -31,6 +31,7 @@ const terminal: TerminalBody = {
   status_reason: 'question',
   status_since: '2026-01-01T00:00:00.000Z',
   status_detail: evil,
+  status_until: null,
   status_evidence: `hook: ${evil}`,
   question_id: 'q-1',
   life: 'live',

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { orchestrationTypes } from '../domain/message.ts'
+import { findLimitEnd } from '../domain/reset-time.ts'
 import { type StatusView, statuses, statusReasons } from '../domain/status.ts'
 import { lifeStates, type Terminal } from '../domain/terminal.ts'
 import type { Worktree } from '../domain/worktree.ts'
@@ -21,6 +22,7 @@ import {
   terminalIdField,
   timeField,
   toTime,
+  toTimeOrNull,
   wholeEnvField,
 } from './fields.ts'
 import { ownWorktreeSchema, toOwnWorktreeBody } from './worktree.ts'
@@ -53,6 +55,8 @@ export const terminalSchema = z
     status_reason: z.enum(statusReasons),
     status_since: timeField,
     status_detail: z.string().nullable(),
+    /** When the rate limit ends that holds it; null: none does, or its CLI does not tell. */
+    status_until: timeField.nullable(),
     /** Best evidence behind the status, as `source: where to look`. */
     status_evidence: z.string().nullable(),
     question_id: z.string().nullable(),
@@ -150,6 +154,7 @@ export function toTerminalBody({ terminal, status, queueLength, worktree }: View
     status_reason: status.reason,
     status_since: toTime(status.sinceMs),
     status_detail: status.detail ?? null,
+    status_until: toTimeOrNull(findLimitEnd(status)),
     status_evidence: status.because === undefined ? null : `${status.because.source}: ${status.because.raw}`,
     question_id: status.questionId ?? null,
     life: terminal.life,
