@@ -169,5 +169,5 @@ test('bad arguments are answered by the protocol, not by a crash', async () => {
   const result = await client.callTool({ name: 'handoff', arguments: { agent_profile: 'x', message: 'y', timeout: 0 } })
   expect(result.isError).toBe(true)
   const { tools } = await client.listTools()
-  expect(tools).toHaveLength(9)
+  expect(tools).toHaveLength(14)
 })

@@ -8,18 +8,7 @@ import { availableParallelism, loadavg } from 'node:os'
 import { AppError } from '../domain/errors.ts'
 import type { SessionName, TerminalId } from '../domain/ids.ts'
 import type { Terminal } from '../domain/terminal.ts'
-import type { AppContext } from './context.ts'
-
-export type LaunchLimits = {
-  /** Of the chain from whoever a person started: 1 is its worker. */
-  readonly depthMax: number
-  /** Agents in one session that another agent started. */
-  readonly sessionWorkersMax: number
-  /** Zero: not looked at. Units: MiB. */
-  readonly memoryMinMib: number
-  /** The load of one minute for each core; zero: not looked at. */
-  readonly loadMax: number
-}
+import type { AppContext, LaunchLimits } from './context.ts'
 
 export type Machine = {
   /** Undefined: this system does not tell. Units: MiB. */

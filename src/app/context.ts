@@ -9,7 +9,6 @@ import type { SkillFiles } from '../home/skill-files.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
 import type { Size } from '../screen/snapshot.ts'
 import type { Store } from '../store/store.ts'
-import type { LaunchLimits } from './admission.ts'
 import type { BackendGuard } from './backend-guard.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { CoreContext } from './core-context.ts'
@@ -26,6 +25,18 @@ export type LaunchDefaults = {
   readonly startupLimitMs: number | undefined
   /** Of every pane; a person's smaller window does not change it. */
   readonly size: Size
+}
+
+/** What a launch is held to (`admission.ts`). */
+export type LaunchLimits = {
+  /** Of the chain from whoever a person started: 1 is its worker. */
+  readonly depthMax: number
+  /** Agents in one session that another agent started. */
+  readonly sessionWorkersMax: number
+  /** Zero: not looked at. Units: MiB. */
+  readonly memoryMinMib: number
+  /** The load of one minute for each core; zero: not looked at. */
+  readonly loadMax: number
 }
 
 export type AppContext = CoreContext & {
