@@ -49,7 +49,23 @@ export const claudeRules: readonly ScreenRule<ClaudeRegion | SharedRegion>[] = [
     all: [new RegExp(String.raw`${spinner}.* · retrying in \d+s · attempt \d+/\d+$`)],
     says: 'retrying',
   },
+  // Also where a version tells of it by no hook: what stands last in the turn, and not in an answer that has ended.
+  {
+    name: 'usage limit',
+    priority: 65,
+    region: 'turn',
+    any: [/^● You['’]ve hit your [^\n]*\blimit\b[^\n]*\n*$/, /\n +⎿ {1,2}You['’]ve hit your [^\n]*\blimit\b[^\n]*\n*$/],
+    says: 'rate_limited',
+  },
   { name: 'interrupt footer', priority: 60, region: 'footer', all: [/\besc to interrupt\b/], says: 'busy' },
+  // In the composer itself, between its two rules.
+  {
+    name: 'queued messages',
+    priority: 58,
+    region: 'bottom',
+    all: [/\n─{20,}\n❯\sPress up to edit queued messages\n─{20,}(?:\n|$)/],
+    says: 'busy',
+  },
   {
     name: 'background line',
     priority: 55,
@@ -61,7 +77,16 @@ export const claudeRules: readonly ScreenRule<ClaudeRegion | SharedRegion>[] = [
     name: 'working line',
     priority: 50,
     region: 'activity',
-    all: [new RegExp(String.raw`${spinner}\S+…`)],
+    // A bullet, which stands before answers too, is a spinner only where it counts.
+    any: [new RegExp(String.raw`${spinner}\S+…`), /^● \S+… \(\d+[hms]\b/],
+    says: 'busy',
+  },
+  // The composer is drawn all the while.
+  {
+    name: 'running tool',
+    priority: 48,
+    region: 'turn',
+    all: [/^● \S[^\n]*\((?:.|\n)*\n +⎿ {1,2}Running…[^\n]*\n*$/],
     says: 'busy',
   },
   // The footer's hint goes while the composer holds text, the working line while the answer comes in.

@@ -17,6 +17,8 @@ export const claudeScreen = createScreenReader({
       regions: screen.regions,
       composer: readComposer(screen.composer, snapshot),
       ask: (match) => ask(readPrompt(screen, snapshot, match)),
+      // The turn is all that was said; the sentence says until when.
+      describeError: ({ text }) => /You['’]ve hit your [^\n]*/.exec(text)?.[0].trimEnd() ?? text,
     }
   },
 })
