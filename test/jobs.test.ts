@@ -75,26 +75,30 @@ const ended = (id: string): Promise<JobBody> =>
 const told = async (words: string) =>
   (await real.client.listMessages(boss.id, { limit: 100 })).filter(({ message }) => message.includes(words))
 
+type Begun = { readonly id: string; readonly worker: string }
 /** A handoff that nobody waits for, with its worker at work. */
-async function begin(message: string, more: Readonly<Record<string, unknown>> = {}) {
+async function begin(message: string, more: Readonly<Record<string, unknown>> = {}): Promise<Begun> {
   const said = await call(tools, 'handoff', { ...task(message), wait: false, ...more })
   expect(said).toMatchObject({ success: true, output: null })
   return { id: String(said['job_id']), worker: String(said['terminal_id']) }
 }
 
 describe('each end of a worker ends its job with its reason', () => {
-  test('it fails, exits, is deleted', async () => {
-    const [failing, exiting, deleted] = await Promise.all([begin('error 500'), begin('crash 3'), begin('hang')])
+  test('it fails, exits, is deleted, meets a limit', async () => {
+    const begun = ['error 500', 'error 429', 'crash 3', 'hang'].map((rule) => begin(rule))
+    const [failing, limited, exiting, deleted] = (await Promise.all(begun)) as [Begun, Begun, Begun, Begun]
     await eventually('the worker at work', async () =>
       (await statusOf(deleted.worker)) === 'processing' ? true : undefined,
     )
     await real.client.deleteTerminal(deleted.worker)
-    const ends = await Promise.all([failing, exiting, deleted].map(({ id }) => ended(id)))
+    const ends = await Promise.all([failing, limited, exiting, deleted].map(({ id }) => ended(id)))
     expect(ends.map(({ state, ending }) => [state, ending])).toEqual([
+      ['failed', 'turn_failed'],
       ['failed', 'turn_failed'],
       ['failed', 'worker_exited'],
       ['failed', 'worker_deleted'],
     ])
+    expect(new Set(ends.map((job) => job.failure)).size).toBe(4)
     for (const { id } of ends) {
       const fetched = await call(tools, 'job_result', { job_id: id })
       expect(fetched).toMatchObject({ success: false, is_open: false, message: textOf('did not answer') })
