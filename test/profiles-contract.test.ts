@@ -176,10 +176,10 @@ describe('reading', () => {
     ).toEqual({
       valid: true,
       messages: [
-        { severity: 'warning', message: 'has none: whoever chooses an agent reads it', path: 'description' },
+        { severity: 'warning', message: 'it has no description: whoever chooses an agent reads that', path: 'description' },
         { severity: 'warning', message: 'there is no text after the front matter: the agent gets no prompt', path: '' },
         { severity: 'warning', message: 'the field colour is not known and says nothing', path: 'colour' },
-        { severity: 'warning', message: 'no tool is called teleport', path: 'allowedTools' },
+        { severity: 'warning', message: 'no tool is called "teleport"', path: 'allowedTools' },
         { severity: 'warning', message: expect.stringMatching(/^kiro_cli is none of the providers/), path: 'provider' },
         { severity: 'warning', message: 'codexConfig: only codex makes use of it', path: 'codexConfig' },
       ],
@@ -252,7 +252,7 @@ describe('installing', () => {
         source_kind: 'url',
         provider: null,
         allowed_tools: ['fs_read'],
-        warnings: ['has none: whoever chooses an agent reads it'],
+        warnings: ['it has no description: whoever chooses an agent reads that'],
       },
     ])
     expect(await readFile(file, 'utf8')).toBe(far)

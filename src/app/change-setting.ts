@@ -1,5 +1,6 @@
 /** One option as settings.json has it, whatever flags and environment say beside it. */
-import { readSettings, writeSettings } from '../home/settings-file.ts'
+import type { HomeFiles } from '../home/file-lock.ts'
+import { readSettings, updateSettings } from '../home/settings-file.ts'
 import { findOption, type OptionName, parseOption, writeSetting } from '../protocol/options.ts'
 
 /** Its default when the file has none. Errors: BAD_REQUEST for what stands there and is no value. */
@@ -8,7 +9,7 @@ export async function readStoredOption(settingsFile: string, name: OptionName): 
 }
 
 /** Errors: BAD_REQUEST for what is no value of the option; STORAGE_FULL. */
-export async function storeOption(settingsFile: string, name: OptionName, given: unknown): Promise<void> {
+export async function storeOption(files: HomeFiles, name: OptionName, given: unknown): Promise<void> {
   const value = parseOption(name, given)
-  await writeSettings(settingsFile, writeSetting(await readSettings(settingsFile), name, value))
+  await updateSettings(files, (settings) => writeSetting(settings, name, value))
 }

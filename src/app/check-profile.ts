@@ -43,14 +43,16 @@ export function listWarnings(profile: Profile, { providers }: CheckContext): rea
   const { provider } = profile
   const warn = (path: string, message: string): ProfileFinding => ({ severity: 'warning', message, path })
   return [
-    ...(profile.description === '' ? [warn('description', 'has none: whoever chooses an agent reads it')] : []),
+    ...(profile.description === ''
+      ? [warn('description', 'it has no description: whoever chooses an agent reads that')]
+      : []),
     ...(profile.systemPrompt === ''
       ? [warn('', 'there is no text after the front matter: the agent gets no prompt')]
       : []),
     ...profile.unknownFields.map((field) => warn(field, `the field ${field} is not known and says nothing`)),
     ...(profile.allowedTools ?? [])
       .filter((tool) => !isKnownTool(tool))
-      .map((tool) => warn('allowedTools', `no tool is called ${tool}`)),
+      .map((tool) => warn('allowedTools', `no tool is called ${JSON.stringify(tool)}`)),
     ...profile.unresolvedVariables.map((name) =>
       warn('', `\${${name}} has no value: set it with "cao env set ${name}"`),
     ),

@@ -98,7 +98,7 @@ export class LocalApp implements App {
   listSkills: App['listSkills'] = () => this.#context.skills.list()
   skillsDir: App['skillsDir'] = () => this.#context.layout.skillsDir
   readSetting: App['readSetting'] = (name) => readStoredOption(this.#context.layout.settingsFile, name)
-  writeSetting: App['writeSetting'] = (name, value) => storeOption(this.#context.layout.settingsFile, name, value)
+  writeSetting: App['writeSetting'] = (name, value) => storeOption(this.#context, name, value)
 
   loadSkill: App['loadSkill'] = (name) => this.#context.skills.load(name)
 

@@ -9,7 +9,8 @@ import { AppError } from '../domain/errors.ts'
 import { profileNamePattern } from '../domain/profile.ts'
 import { resolveTools } from '../domain/resolve-tools.ts'
 import type { ToolList } from '../domain/tools.ts'
-import { isVariableName, readEnvFile, writeEnvFile } from '../home/env-file.ts'
+import { isVariableName, updateEnvFile } from '../home/env-file.ts'
+import type { HomeFiles } from '../home/file-lock.ts'
 import { createPrivateFile, writePrivateFile } from '../home/private-file.ts'
 import type { HomeLayout } from '../protocol/home.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
@@ -47,8 +48,8 @@ type Source = {
   readonly file?: string
 }
 
-export type LibraryParts = {
-  readonly layout: Pick<HomeLayout, 'agentStoreDir' | 'envFile'>
+export type LibraryParts = HomeFiles & {
+  readonly layout: Pick<HomeLayout, 'agentStoreDir'>
   readonly profiles: ProfileFiles
   readonly providers: Pick<ProviderRegistry, 'names' | 'get'>
   readonly download: ProfileDownload
@@ -123,8 +124,10 @@ export class ProfileLibrary {
       throw new AppError('PROFILE_INVALID', `the provider of ${profile.name} can not be replaced: change its text`)
     }
     // A name that is in this store already is as it should be.
-    if (source.file !== file || provider !== undefined) await this.#write(file, text, isForced)
-    await this.#keepVariables(env)
+    const isNew = source.file !== file || provider !== undefined
+    const write = async () => (isNew ? this.#write(file, text, isForced) : undefined)
+    if (Object.keys(env).length === 0) await write()
+    else await updateEnvFile(this.#parts, (kept) => ({ ...kept, ...env }), write)
     return {
       name: profile.name,
       file,
@@ -140,11 +143,6 @@ export class ProfileLibrary {
     if (isForced) return writePrivateFile(file, text)
     if ((await createPrivateFile(file, text)) === 'created') return
     throw new AppError('NAME_TAKEN', `${file} is there already; --force replaces it`)
-  }
-
-  async #keepVariables(env: Readonly<Record<string, string>>): Promise<void> {
-    const { envFile } = this.#parts.layout
-    if (Object.keys(env).length > 0) await writeEnvFile(envFile, { ...(await readEnvFile(envFile)), ...env })
   }
 
   #fileOf(name: string): string {

@@ -1,6 +1,6 @@
 /** `cao config`: the options of the table in `protocol/options.ts`, as settings.json and the environment have them. */
 import { AppError } from '../domain/errors.ts'
-import { readSettings, writeSettings } from '../home/settings-file.ts'
+import { readSettings, updateSettings } from '../home/settings-file.ts'
 import {
   findOption,
   type OptionName,
@@ -135,10 +135,8 @@ async function unset({ options, positionals, context }: Call): Promise<void> {
 }
 
 async function change(context: CliContext, name: OptionName, value: unknown): Promise<void> {
-  const { layout } = context
-  const settings = await readSettings(layout.settingsFile)
-  await prepareHome(layout)
-  await writeSettings(layout.settingsFile, writeSetting(settings, name, value))
+  await prepareHome(context.layout)
+  await updateSettings(context, (settings) => writeSetting(settings, name, value))
 }
 
 async function showPath({ options, positionals, context }: Call): Promise<void> {

@@ -1,11 +1,11 @@
 /** `cao env`: variables that a person keeps for profiles (`${NAME}`) and for the environment of agents, in `.env` of the home. */
 import { AppError } from '../domain/errors.ts'
 import { isReservedVariable } from '../domain/variable-names.ts'
-import { isVariableName, readEnvFile, type Variables, writeEnvFile } from '../home/env-file.ts'
+import { isVariableName, readEnvFile, updateEnvFile, type Variables } from '../home/env-file.ts'
 import { nearWords } from '../lib/near-words.ts'
 import { type Action, runAction } from './actions.ts'
 import { cleanLine } from './clean-text.ts'
-import type { Call, CliContext, Command } from './command.ts'
+import type { Call, Command } from './command.ts'
 import { flagOption, takePositionals } from './parse-call.ts'
 import { prepareHome } from './prepare-home.ts'
 import { printJson, printLine } from './print.ts'
@@ -56,8 +56,8 @@ async function set({ options, positionals, context }: Call): Promise<void> {
     throw new AppError('BAD_REQUEST', 'NAME is a name of a variable: letters, digits and _, and no digit first')
   }
   const value = argument ?? (await readSecret(context, name))
-  const kept = await readEnvFile(context.layout.envFile)
-  await save(context, { ...kept, [name]: value })
+  await prepareHome(context.layout)
+  await updateEnvFile(context, (kept) => ({ ...kept, [name]: value }))
   if (argument !== undefined) {
     context.note(`warning: the value stands in the history of your shell now; next time: cao env set ${name} < FILE`)
   }
@@ -78,9 +78,8 @@ async function get({ options, positionals, context }: Call): Promise<void> {
 
 async function unset({ options, positionals, context }: Call): Promise<void> {
   const { NAME = '' } = takePositionals<'NAME'>(positionals, ['NAME'])
-  const kept = await readEnvFile(context.layout.envFile)
-  requireKept(kept, NAME)
-  await save(context, Object.fromEntries(Object.entries(kept).filter(([name]) => name !== NAME)))
+  requireKept(await readEnvFile(context.layout.envFile), NAME)
+  await updateEnvFile(context, (kept) => Object.fromEntries(Object.entries(kept).filter(([name]) => name !== NAME)))
   if (flagOption(options, 'json')) await printJson(context, { name: NAME })
 }
 
@@ -91,11 +90,6 @@ function requireKept(kept: Variables, name: string): string {
   const near = nearWords(name, Object.keys(kept))
   const hint = near.length === 0 ? '"cao env list" shows those there are' : `is it ${near.join(' or ')}?`
   throw new AppError('NOT_FOUND', `no variable ${cleanLine(JSON.stringify(name))} is kept; ${hint}`)
-}
-
-async function save({ layout }: CliContext, variables: Variables): Promise<void> {
-  await prepareHome(layout)
-  await writeEnvFile(layout.envFile, variables)
 }
 
 async function showPath({ options, positionals, context }: Call): Promise<void> {

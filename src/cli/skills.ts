@@ -1,5 +1,6 @@
 /** `cao skills`: what agents can load. Listing asks the server, which knows all places; our own store is a folder of the home. */
 import { isAbsolute, resolve } from 'node:path'
+import { whileLocked } from '../home/file-lock.ts'
 import { addSkill, removeSkill } from '../home/skill-store.ts'
 import type { SkillSummaryBody } from '../protocol/skill.ts'
 import { type Action, runAction } from './actions.ts'
@@ -56,14 +57,16 @@ async function add({ options, positionals, context }: Call): Promise<void> {
   const { DIR = '' } = takePositionals<'DIR'>(positionals, ['DIR'])
   const from = isAbsolute(DIR) ? DIR : resolve(context.cwd, DIR)
   await prepareHome(context.layout)
-  const { name, description, dir } = await addSkill(context.layout.skillsDir, from, flagOption(options, 'force'))
+  const { name, description, dir } = await whileLocked(context, () =>
+    addSkill(context.layout.skillsDir, from, flagOption(options, 'force')),
+  )
   if (flagOption(options, 'json')) return printJson(context, { name, description, directory: dir })
   context.note(`added: ${name}, ${cleanLine(description)}`)
 }
 
 async function remove({ options, positionals, context }: Call): Promise<void> {
   const { NAME = '' } = takePositionals<'NAME'>(positionals, ['NAME'])
-  await removeSkill(context.layout.skillsDir, NAME)
+  await whileLocked(context, () => removeSkill(context.layout.skillsDir, NAME))
   if (flagOption(options, 'json')) await printJson(context, { name: NAME })
   else context.note(`removed: ${NAME}`)
 }

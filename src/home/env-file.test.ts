@@ -3,16 +3,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { systemClock } from '../async/clock-system.ts'
 import { AppError } from '../domain/errors.ts'
-import { readEnvFile, writeEnvFile } from './env-file.ts'
+import { layoutOf } from '../protocol/home.ts'
+import { readEnvFile, updateEnvFile, type Variables } from './env-file.ts'
 
 let dir: string
 let path: string
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'cao-env-'))
-  path = join(dir, 'home', '.env')
+  path = layoutOf(join(dir, 'home')).envFile
 })
 afterEach(() => rm(dir, { recursive: true }))
+
+const writeEnvFile = (variables: Variables): Promise<void> =>
+  updateEnvFile({ layout: layoutOf(join(dir, 'home')), clock: systemClock }, () => variables)
 
 test('any value comes back as it was written, or is refused without being shown', async () => {
   const piece = fc.constantFrom(
@@ -37,7 +42,7 @@ test('any value comes back as it was written, or is refused without being shown'
   await fc.assert(
     fc.asyncProperty(value, value, async (one, other) => {
       try {
-        await writeEnvFile(path, { ONE: one, OTHER_2: other })
+        await writeEnvFile({ ONE: one, OTHER_2: other })
       } catch (error) {
         expect(error).toBeInstanceOf(AppError)
         expect((error as AppError).message).toMatch(/^the value of (ONE|OTHER_2) can not be kept: it holds all three/)
@@ -50,11 +55,11 @@ test('any value comes back as it was written, or is refused without being shown'
 })
 
 test('the file and its folder are for their owner only, and no half-written one is left', async () => {
-  await writeEnvFile(path, { KEY: 'secret' })
+  await writeEnvFile({ KEY: 'secret' })
   expect((await stat(path)).mode & 0o777).toBe(0o600)
   expect((await stat(join(dir, 'home'))).mode & 0o777).toBe(0o700)
-  await expect(writeEnvFile(path, { KEY: 'x'.repeat(2_049) })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
-  expect(await readdir(join(dir, 'home'))).toEqual(['.env'])
+  await expect(writeEnvFile({ KEY: 'x'.repeat(2_049) })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+  expect(await readdir(join(dir, 'home'))).toEqual(['.env', 'run'])
   expect(await readEnvFile(path)).toEqual({ KEY: 'secret' })
 })
 

@@ -4,6 +4,7 @@
  */
 import { parseEnv } from 'node:util'
 import { AppError } from '../domain/errors.ts'
+import { type HomeFiles, whileLocked } from './file-lock.ts'
 import { readPrivateFile, writePrivateFile } from './private-file.ts'
 
 /** Units: bytes. */
@@ -22,13 +23,28 @@ export async function readEnvFile(path: string): Promise<Variables> {
   )
 }
 
-/** Errors: BAD_REQUEST for a value that such a file can not hold; TOO_LARGE, STORAGE_FULL. */
-export async function writeEnvFile(path: string, variables: Variables): Promise<void> {
+/**
+ * `before` runs when it is known that the change can be kept, and ends it by a fault of its own. Errors: BAD_REQUEST for a value that
+ * such a file can not hold, TOO_LARGE, STORAGE_FULL; those of `change`, `before` and `whileLocked`.
+ */
+export const updateEnvFile = (
+  files: HomeFiles,
+  change: (variables: Variables) => Variables,
+  before?: () => Promise<void>,
+): Promise<void> =>
+  whileLocked(files, async () => {
+    const { envFile } = files.layout
+    const text = formatEnvFile(change(await readEnvFile(envFile)))
+    await before?.()
+    await writePrivateFile(envFile, text)
+  })
+
+function formatEnvFile(variables: Variables): string {
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${quote(name, value)}\n`)
   const text = `# Written by "cao env": variables for profiles and agents. Keep it private.\n${lines.join('')}`
   if (Buffer.byteLength(text) > envFileBytesMax)
     throw new AppError('TOO_LARGE', 'the variables are too many or too long')
-  await writePrivateFile(path, text)
+  return text
 }
 
 export const isVariableName = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && name !== '__proto__'

@@ -3,13 +3,15 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { readSettings, settingsBytesMax, writeSettings } from './settings-file.ts'
+import { systemClock } from '../async/clock-system.ts'
+import { layoutOf } from '../protocol/home.ts'
+import { readSettings, settingsBytesMax, updateSettings } from './settings-file.ts'
 
 let dir: string
 let path: string
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'cao-settings-'))
-  path = join(dir, 'settings.json')
+  path = layoutOf(dir).settingsFile
 })
 afterEach(() => rm(dir, { recursive: true }))
 
@@ -21,10 +23,10 @@ test('no file and an empty file are no settings', async () => {
 
 test('settings are written whole, for their owner only, and read back with what is not ours', async () => {
   const settings = { server: { port: 9_890 }, memory: { enabled: true } }
-  await writeSettings(path, settings)
+  await updateSettings({ layout: layoutOf(dir), clock: systemClock }, () => settings)
   expect(await readSettings(path)).toEqual(settings)
   expect((await stat(path)).mode & 0o777).toBe(0o600)
-  expect(await readdir(dir)).toEqual(['settings.json'])
+  expect(await readdir(dir)).toEqual(['run', 'settings.json'])
   expect(await readFile(path, 'utf8')).toMatch(/\n$/)
 })
 

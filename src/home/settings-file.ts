@@ -1,6 +1,7 @@
 /** `settings.json` of the home: what `protocol/options.ts` reads values from, as a file. Whatever else stands in it stays. */
 import { AppError } from '../domain/errors.ts'
 import type { Settings } from '../protocol/options.ts'
+import { type HomeFiles, whileLocked } from './file-lock.ts'
 import { readPrivateFile, writePrivateFile } from './private-file.ts'
 
 /** Units: bytes. */
@@ -22,6 +23,9 @@ export async function readSettings(path: string): Promise<Settings> {
   return value as Settings
 }
 
-/** Errors: STORAGE_FULL, BAD_REQUEST. */
-export const writeSettings = (path: string, settings: Settings): Promise<void> =>
-  writePrivateFile(path, `${JSON.stringify(settings, null, 2)}\n`)
+/** Errors: as `readSettings`, `change` and `whileLocked`; STORAGE_FULL. */
+export const updateSettings = (files: HomeFiles, change: (settings: Settings) => Settings): Promise<void> =>
+  whileLocked(files, async () => {
+    const { settingsFile } = files.layout
+    await writePrivateFile(settingsFile, `${JSON.stringify(change(await readSettings(settingsFile)), null, 2)}\n`)
+  })

@@ -26,6 +26,8 @@ export type HomeLayout = {
   readonly settingsFile: string
   /** Variables for agents and profiles, `NAME=VALUE`. */
   readonly envFile: string
+  /** Held by whoever reads and writes one of these, or the folder of skills. */
+  readonly filesLock: string
   /** Skills of this CAO, `NAME/SKILL.md`. */
   readonly skillsDir: string
   /** Screen rules of the person's own, `PROVIDER.yaml`. */
@@ -56,6 +58,7 @@ export function layoutOf(home: string): HomeLayout {
     agentStoreDir: join(home, 'agent-store'),
     settingsFile: join(home, 'settings.json'),
     envFile: join(home, '.env'),
+    filesLock: join(runDir, 'files.lock'),
     skillsDir: join(home, 'skills'),
     rulesDir: join(home, 'rules'),
     shimsDir: join(home, 'shims'),
