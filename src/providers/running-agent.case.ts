@@ -22,6 +22,9 @@ const stepLimitMs = 20_000
 const pollGapMs = 30
 /** A program that has just drawn a dialog may not listen yet. */
 const answerAgainMs = 1_500
+const submitAgainMs = 1_500
+/** DECSET 2004. */
+const bracketedPasteOn = '\u001b[?2004h'
 
 const profile: Profile = { ...blankProfile, name: 'conformance', description: 'the conformance suite' }
 
@@ -57,6 +60,8 @@ export class RunningAgent implements AsyncDisposable {
   /** Ends counted so far, so that each wait is for a new one. */
   #endsSeen = 0
   #isReading = false
+  /** Some draw their composer before they take a paste as one. */
+  #isBracketed = false
 
   private constructor(options: RunOptions) {
     this.#options = options
@@ -122,6 +127,7 @@ export class RunningAgent implements AsyncDisposable {
     )
     if (opened.kind === 'refused') throw new Error(`not opened: ${opened.reason} ${opened.detail}`)
     this.#terminal = opened.terminal
+    this.#isBracketed = false
     this.#signals = provider.openSignals({
       terminalId: this.#terminalId,
       cwd,
@@ -134,7 +140,10 @@ export class RunningAgent implements AsyncDisposable {
         if (signal.kind === 'bound') this.#binding = { ...this.#binding, ...signal.binding }
       },
     })
-    this.#output = opened.terminal.follow(0, (chunk) => this.#signals?.handleOutput?.(chunk.bytes))
+    this.#output = opened.terminal.follow(0, ({ bytes }) => {
+      this.#isBracketed ||= Buffer.from(bytes).includes(bracketedPasteOn)
+      this.#signals?.handleOutput?.(bytes)
+    })
     void this.#readHooks(join(spoolDir, 'index'))
   }
 
@@ -170,6 +179,18 @@ export class RunningAgent implements AsyncDisposable {
     await this.waitForReading('the draft', ({ composer }) => composer.kind === 'draft' || composer.kind === 'collapsed')
     await pause(settleMs)
     await this.press(submit)
+    await this.#submitAgain(submit)
+  }
+
+  /** As the product does: one more where the draft still stands after a while, as on a busy machine. */
+  async #submitAgain(submit: readonly Key[]): Promise<void> {
+    const endMs = performance.now() + submitAgainMs
+    while (performance.now() < endMs) {
+      const { composer } = await this.read()
+      if (composer.kind !== 'draft' && composer.kind !== 'collapsed') return
+      await pause(pollGapMs)
+    }
+    await this.press(submit)
   }
 
   waitForReading(what: string, test: (reading: ScreenReading) => boolean): Promise<ScreenReading> {
@@ -195,7 +216,7 @@ export class RunningAgent implements AsyncDisposable {
         await this.press(dialog.answer)
       }
       if (isClearing && composer.kind === 'draft') await this.press(this.#options.provider.quirks.clear)
-      quiet = claim?.kind === 'ready' && composer.kind === 'empty' ? quiet + 1 : 0
+      quiet = claim?.kind === 'ready' && composer.kind === 'empty' && this.#isBracketed ? quiet + 1 : 0
       return quiet >= 2 ? true : undefined
     })
   }

@@ -3,51 +3,26 @@
  * model said when one of its messages is whole; a message is written again with its tool calls when they are done. After an
  * interruption the earlier conversation may be written once more, up to a line that lists it: copies, which are left out. Pure.
  */
+import { join } from 'node:path'
 import { type Fields, fieldsOf, listOf, numberOf, objectsOf, parseFields, textOf } from '../fields.ts'
-import type { TurnCost } from '../provider.ts'
-
-export type ChatRecord = { readonly atMs: number } & (
-  | { readonly kind: 'prompt'; readonly text: string }
-  /** A message of the model. `hasCalls`: tools were called and are done; where they are not, nothing tells of them yet. */
-  | {
-      readonly kind: 'said'
-      readonly id: string
-      readonly text: string
-      readonly hasCalls: boolean
-      readonly input: number
-      readonly output: number
-    }
-  /** The results of tools went to the model. */
-  | { readonly kind: 'results' }
-  | { readonly kind: 'error'; readonly text: string }
-  | { readonly kind: 'cancelled' }
-)
-
-/** Where a reader stands, between two readings of one file. */
-export type Reading = { readonly isCopying: boolean }
-export const newReading: Reading = { isCopying: false }
+import type { ChatLayout, ChatParser } from '../gemini_family/chat-files.ts'
+import type { ChatRecord } from '../gemini_family/turn.ts'
 
 const contextBegin = /^\s*<(?:session_context|state_snapshot)>/
 const cancelledText = /^Request cancelled\b/
 
-/** A line that is still being written must not be in `text`; what can not be read is left out. */
-export function parseChat(
-  text: string,
-  before: Reading = newReading,
-): { readonly records: readonly ChatRecord[]; readonly reading: Reading } {
-  let { isCopying } = before
-  const records: ChatRecord[] = []
-  for (const line of text.split('\n')) {
-    const fields = line.startsWith('{') ? parseFields(line) : undefined
-    if (fields === undefined) continue
+/** One for each file, from wherever reading goes on. What can not be read is left out. */
+export class GeminiChatParser implements ChatParser {
+  #isCopying = false
+
+  feed(fields: Fields): readonly ChatRecord[] {
     if (fields['$set'] !== undefined) {
-      if (fieldsOf(fields, '$set')['messages'] !== undefined) isCopying = false
-      continue
+      if (fieldsOf(fields, '$set')['messages'] !== undefined) this.#isCopying = false
+      return []
     }
-    if (beginsCopy(fields)) isCopying = true
-    if (!isCopying) records.push(...readRecord(fields))
+    if (beginsCopy(fields)) this.#isCopying = true
+    return this.#isCopying ? [] : readRecord(fields)
   }
-  return { records, reading: { isCopying } }
 }
 
 /** No prompt of a person begins with what Gemini CLI puts before the first one. */
@@ -99,90 +74,10 @@ export function describeError(text: string): string {
   return code === undefined || message.includes(String(code)) ? message : `${message} (${code})`
 }
 
-/** The limit of the person's plan, or the vendor's request to slow down; told apart from every other fault. */
-export const isRateLimit = (detail: string): boolean => /\b429\b|quota|rate limit|RESOURCE_EXHAUSTED/i.test(detail)
-
-/** A turn as far as its record goes. */
-export type Turn = {
-  /** What was said since the last step, by message. */
-  readonly said: readonly { readonly id: string; readonly text: string }[]
-  /** The last message may be the answer: no call of a tool is known in it. */
-  readonly hasAnswer: boolean
-  readonly error: string | undefined
-  readonly isCancelled: boolean
-  readonly beganMs: number
-  readonly lastMs: number
-  readonly tokens: ReadonlyMap<string, { readonly input: number; readonly output: number }>
-}
-
-export function beginTurn(atMs: number): Turn {
-  return {
-    said: [],
-    hasAnswer: false,
-    error: undefined,
-    isCancelled: false,
-    beganMs: atMs,
-    lastMs: atMs,
-    tokens: new Map(),
-  }
-}
-
-export function stepTurn(before: Turn, record: ChatRecord): Turn {
-  const turn = { ...before, lastMs: record.atMs }
-  switch (record.kind) {
-    case 'prompt':
-      return beginTurn(record.atMs)
-    case 'said': {
-      const { id, text, input, output } = record
-      const tokens = new Map([...turn.tokens, [id, { input, output }]])
-      // With calls it was a step on the way: what was said before is not the answer.
-      if (record.hasCalls) return { ...turn, said: [], hasAnswer: false, tokens }
-      return { ...turn, said: [...turn.said.filter((one) => one.id !== id), { id, text }], hasAnswer: true, tokens }
-    }
-    case 'results':
-      return { ...turn, said: [], hasAnswer: false }
-    case 'error':
-      return { ...turn, error: record.text }
-    case 'cancelled':
-      return { ...turn, isCancelled: true }
-  }
-}
-
-export type TurnEnd =
-  | { readonly outcome: 'answered'; readonly text: string; readonly cost: TurnCost }
-  | { readonly outcome: 'failed'; readonly error: string }
-  | { readonly outcome: 'interrupted' }
-
-/** How the turn ended, once it has; undefined when its record does not tell. */
-export function readEnd(turn: Turn): TurnEnd | undefined {
-  if (turn.isCancelled) return { outcome: 'interrupted' }
-  if (turn.error !== undefined) return { outcome: 'failed', error: turn.error }
-  if (!turn.hasAnswer) return undefined
-  const text = turn.said
-    .map((one) => one.text)
-    .filter((one) => one !== '')
-    .join('\n\n')
-  const spent = [...turn.tokens.values()]
-  const sum = (pick: (one: { readonly input: number; readonly output: number }) => number) =>
-    spent.reduce((total, one) => total + pick(one), 0)
-  return {
-    outcome: 'answered',
-    text,
-    cost: {
-      durationMs: turn.lastMs - turn.beganMs,
-      inputTokens: sum(({ input }) => input),
-      outputTokens: sum(({ output }) => output),
-    },
-  }
-}
-
-/** The turns of a record in order. */
-export function listTurns(records: readonly ChatRecord[]): readonly Turn[] {
-  const turns: Turn[] = []
-  for (const record of records) {
-    const last = record.kind === 'prompt' ? undefined : turns.pop()
-    if (record.kind === 'prompt') turns.push(beginTurn(record.atMs))
-    else if (last !== undefined) turns.push(stepTurn(last, record))
-  }
-  return turns
-}
+/** Where the records are in an agent's own `.gemini` folder. Sub-agents have folders of their own below it, which are not read. */
+export const geminiChats = (geminiDir: string): ChatLayout => ({
+  projectsDir: join(geminiDir, 'tmp'),
+  namePattern: /^session-.*\.jsonl$/,
+  newParser: () => new GeminiChatParser(),
+  readSessionId: (_, head) => textOf(head, 'sessionId'),
+})

@@ -5,25 +5,17 @@
  */
 import { join } from 'node:path'
 import type { McpServer } from '../../domain/profile.ts'
-import type { Binding } from '../../domain/terminal.ts'
 import { type Fields, fieldsOf, textOf } from '../fields.ts'
+import { formatBinding, makeUuid, parseBinding } from '../gemini_family/binding.ts'
+import { hasConversation } from '../gemini_family/chat-files.ts'
 import type { LaunchPlan, LaunchRequest } from '../provider.ts'
-import { findConversation } from './chat-files.ts'
+import { geminiChats } from './chat-record.ts'
 import { asksForTrust, bringsSettings, loadOwnHome, loadTrust, type Trust } from './own-home.ts'
 import { formatPolicy, planPermissions } from './permissions.ts'
 
 export const mcpServerName = 'cao-mcp-server'
 /** A tool of ours may wait for another agent's work. Units: ms. */
 const mcpTimeoutMs = 6 * 60 * 60 * 1000
-
-export type GeminiBinding = {
-  /** The agent's own `.gemini` folder. */
-  readonly geminiDir: string
-  /** Gemini CLI's id of the conversation. */
-  readonly vendorSessionId: string | undefined
-  /** How much of each record was taken in, by file name. Units: bytes. */
-  readonly offsets: Readonly<Record<string, number>>
-}
 
 /** `node`: runs the copy of the program that CAO installed, which is a script. */
 export type GeminiProgram = { readonly ownProgram: string | undefined; readonly node: string }
@@ -38,7 +30,10 @@ export async function planGeminiLaunch(request: LaunchRequest, own: GeminiProgra
   const { settings, entries } = await loadOwnHome(personDir)
   const permissions = planPermissions(profile, request.allowedTools, readOwnMode(settings))
   const former = request.resume === undefined ? undefined : parseBinding(request.resume)
-  const resumed = await findResumable(former)
+  const formerId = former?.vendorSessionId
+  // A conversation without a prompt can not be taken up.
+  const resumed =
+    formerId !== undefined && (await hasConversation(geminiChats(geminiDir), formerId)) ? formerId : undefined
   const vendorSessionId = resumed ?? makeUuid(request.randomHex)
   const trust = await planTrust({ settings, trustFile, cwd, personDir })
   const promptName = `cao-${request.terminalId}.md`
@@ -65,31 +60,14 @@ export async function planGeminiLaunch(request: LaunchRequest, own: GeminiProgra
         ? []
         : [{ path: join(geminiDir, promptName), content: keepImports(systemPrompt) }]),
     ],
-    binding: {
-      geminiDir,
+    binding: formatBinding({
+      recordsDir: geminiDir,
       vendorSessionId,
-      offsets: JSON.stringify(resumed === undefined ? {} : (former?.offsets ?? {})),
-    },
+      offsets: resumed === undefined ? {} : (former?.offsets ?? {}),
+    }),
     permissionMode: permissions.says,
     limitsNotEnforced: [...permissions.notEnforced, ...trust.notes],
   }
-}
-
-/** undefined when `binding` is none of ours. */
-export function parseBinding(binding: Binding): GeminiBinding | undefined {
-  const { geminiDir, vendorSessionId, offsets } = binding
-  if (typeof geminiDir !== 'string') return undefined
-  return {
-    geminiDir,
-    vendorSessionId: typeof vendorSessionId === 'string' ? vendorSessionId : undefined,
-    offsets: typeof offsets === 'string' ? (JSON.parse(offsets) as Readonly<Record<string, number>>) : {},
-  }
-}
-
-/** A conversation without a prompt can not be taken up. */
-async function findResumable(former: GeminiBinding | undefined): Promise<string | undefined> {
-  if (former?.vendorSessionId === undefined) return undefined
-  return (await findConversation(former.geminiDir, former.vendorSessionId)) ? former.vendorSessionId : undefined
 }
 
 const readOwnMode = (settings: Fields): string | undefined =>
@@ -172,10 +150,4 @@ function toMcpEntry({ timeoutMs, ...server }: McpServer): Readonly<Record<string
   if (!('url' in server)) return { ...server, ...limit }
   const { url, transport, headers } = server
   return { ...(transport === 'http' ? { httpUrl: url } : { url }), headers, ...limit }
-}
-
-/** A random UUID, version 4. Source: RFC 9562 section 5.4. */
-function makeUuid(randomHex: (digits: number) => string): string {
-  const variant = ((Number.parseInt(randomHex(1), 16) & 0b0011) | 0b1000).toString(16)
-  return [randomHex(8), randomHex(4), `4${randomHex(3)}`, `${variant}${randomHex(3)}`, randomHex(12)].join('-')
 }

@@ -1,15 +1,11 @@
 /**
- * What Gemini CLI says of itself in the window title, at every change and in any size: at rest, at work, or waiting for an answer.
- * Read from the bytes that it printed, however they are cut. Pure but for what it remembers.
+ * What Gemini CLI, and a program made from it, says of itself in the window title, at every change and in any size: at rest, at work,
+ * or waiting for an answer. Read from the bytes that it printed, however they are cut. Pure but for what it remembers.
  */
 export type ProgramState = 'ready' | 'working' | 'waiting'
 
-/** What a title begins with. Source: fixtures/0.61.0; `⏲` works and has printed nothing for a while. */
-const beginnings: readonly (readonly [begin: RegExp, says: ProgramState])[] = [
-  [/^◇/, 'ready'],
-  [/^[✦⏲]/, 'working'],
-  [/^✋/, 'waiting'],
-]
+/** What a title says; undefined: nothing. */
+export type ReadTitle = (title: string) => ProgramState | undefined
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they begin and end a title
 const titlePattern = /\u001b\][02];([^\u0007\u001b]*)(?:\u0007|\u001b\\)/g
@@ -17,7 +13,12 @@ const titlePattern = /\u001b\][02];([^\u0007\u001b]*)(?:\u0007|\u001b\\)/g
 const titleBytesMax = 1_024
 
 export class TitleScanner {
+  readonly #read: ReadTitle
   #carry = Buffer.alloc(0)
+
+  constructor(read: ReadTitle) {
+    this.#read = read
+  }
 
   /** The states of the titles that end in `bytes`, in order. */
   feed(bytes: Uint8Array): readonly ProgramState[] {
@@ -27,7 +28,7 @@ export class TitleScanner {
     let end = 0
     for (const match of text.matchAll(titlePattern)) {
       end = match.index + match[0].length
-      const state = readTitle(Buffer.from(match[1] ?? '', 'latin1').toString('utf8'))
+      const state = this.#read(Buffer.from(match[1] ?? '', 'latin1').toString('utf8'))
       if (state !== undefined) states.push(state)
     }
     const begin = text.indexOf('\u001b]', Math.max(end, text.length - titleBytesMax))
@@ -35,8 +36,4 @@ export class TitleScanner {
     this.#carry = Buffer.from(tail, 'latin1')
     return states
   }
-}
-
-export function readTitle(title: string): ProgramState | undefined {
-  return beginnings.find(([begin]) => begin.test(title))?.[1]
 }

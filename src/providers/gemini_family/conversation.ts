@@ -1,12 +1,13 @@
 /**
- * What Gemini CLI's record and its title add up to: a pure step from state and fact to the next state and what it tells CAO.
+ * What the record and the title of Gemini CLI, or of a program made from it, add up to: a pure step from state and fact to the next
+ * state and what it tells CAO.
  * The record tells of a prompt, which begins a turn, and of every text; but a message of the model looks the same whether it ends the
  * turn or a tool follows. The title tells that the turn is over: what the record holds by then says how. The record is
  * read before the title, since the program writes it first.
  */
 import type { Claim, EvidenceSource } from '../../domain/status.ts'
-import { beginTurn, type ChatRecord, isRateLimit, readEnd, stepTurn, type Turn, type TurnEnd } from './chat-record.ts'
 import type { ProgramState } from './title.ts'
+import { beginTurn, type ChatRecord, isRateLimit, readEnd, stepTurn, type Turn, type TurnEnd } from './turn.ts'
 
 export type Fact =
   | { readonly kind: 'record'; readonly record: ChatRecord }
@@ -51,9 +52,7 @@ function takeRecord(before: Conversation, record: ChatRecord): Step {
   if (record.kind === 'prompt') return takePrompt(before, record)
   if (before.turn === undefined) return quiet(before)
   const state = { ...before, turn: stepTurn(before.turn, record) }
-  // An error or an interruption ends the turn whatever else comes; an answer only once the program rests.
-  const isOver = record.kind === 'error' || record.kind === 'cancelled' || state.program === 'ready'
-  return state.isTurnOpen && isOver ? endByRecord(state, record.atMs) : quiet(state)
+  return state.isTurnOpen && state.program === 'ready' ? endByRecord(state, record.atMs) : quiet(state)
 }
 
 /** A prompt that was queued may begin before the title told that the turn before it was over. */
@@ -104,8 +103,8 @@ function describeEnd(end: TurnEnd): readonly Claim[] {
   }
 }
 
-/** The record has stopped, as on a full disk: whether there was an answer is not known. */
+/** A turn that was broken off at once leaves no word in the record, nor does any where the record has stopped, as on a full disk. */
 function endByTitle(state: Conversation, atMs: number): Step {
-  const ended = byTitle({ kind: 'turn_ended', outcome: 'answered', answer: undefined }, atMs)
+  const ended = byTitle({ kind: 'turn_ended', outcome: 'interrupted', answer: undefined }, atMs)
   return { state: { ...state, isTurnOpen: false }, tells: [ended] }
 }

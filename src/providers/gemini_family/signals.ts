@@ -1,6 +1,7 @@
 /**
- * The structured channels of one Gemini CLI: the title in what it prints, and its records, which are followed. One loop reads both:
- * first the records up to their end, then the titles that were printed before. What they add up to is `conversation.ts`.
+ * The structured channels of one Gemini CLI, or of a program made from it: the title in what it prints, and its records, which are
+ * followed. One loop reads both: first the records up to their end, then the titles that were printed before. What they add up to is
+ * `conversation.ts`.
  */
 import { type FSWatcher, watch } from 'node:fs'
 import { join } from 'node:path'
@@ -9,31 +10,38 @@ import { SignalLatch } from '../../async/signal-latch.ts'
 import { sleep, type Waiting } from '../../async/wait.ts'
 import type { MessageToken } from '../../domain/ids.ts'
 import type { AnswerOutcome, HookEvent, ProviderSignals, SignalContext } from '../provider.ts'
-import { findChatsDir, listChats, loadChat, readChat } from './chat-files.ts'
-import { type ChatRecord, listTurns, newReading, type Reading, readEnd } from './chat-record.ts'
+import { type FamilyBinding, formatBinding, parseBinding } from './binding.ts'
+import { type ChatLayout, type ChatParser, findChatsDir, listChats, loadChat, readChat } from './chat-files.ts'
 import { type Conversation, type Fact, newConversation, stepConversation, type Tell } from './conversation.ts'
-import { type GeminiBinding, parseBinding } from './launch.ts'
-import { type ProgramState, TitleScanner } from './title.ts'
+import { type ProgramState, type ReadTitle, TitleScanner } from './title.ts'
+import { type ChatRecord, listTurns, readEnd } from './turn.ts'
 
 /** Between two looks at the records, for what the watch missed. Units: ms. */
 const slowLookMs = 2_000
 /** Until the records' folder is there. Units: ms. */
 const soonLookMs = 200
 /** For a record to explain a title of rest. Units: ms. */
-const settleMs = 1_500
+const settleMs = 500
 /** Between two looks at a record that is not settled. Units: ms. */
 const rereadGapMs = 50
 
-export class GeminiSignals implements ProviderSignals {
+export type ProgramFamily = {
+  /** For the log. */
+  readonly title: string
+  readonly readTitle: ReadTitle
+  readonly layoutOf: (binding: FamilyBinding) => ChatLayout
+}
+
+export class FamilySignals implements ProviderSignals {
   readonly #context: SignalContext
-  readonly #binding: GeminiBinding | undefined
+  readonly #binding: FamilyBinding | undefined
+  readonly #layout: ChatLayout | undefined
   readonly #scope: Scope
   readonly #latch = new SignalLatch()
-  readonly #scanner = new TitleScanner()
+  readonly #scanner: TitleScanner
   readonly #titles: ProgramState[] = []
   readonly #offsets: Record<string, number>
-  readonly #readings = new Map<string, Reading>()
-  readonly #sessionIds = new Map<string, string>()
+  readonly #parsers = new Map<string, ChatParser>()
   #sessionId: string | undefined
   #chatsDir: string | undefined
   /** The record that was written to last. */
@@ -41,16 +49,18 @@ export class GeminiSignals implements ProviderSignals {
   #watcher: FSWatcher | undefined
   #state: Conversation = newConversation
 
-  constructor(context: SignalContext) {
+  constructor(context: SignalContext, family: ProgramFamily) {
     const { binding, clock, log } = context
     this.#context = context
+    this.#scanner = new TitleScanner(family.readTitle)
     this.#binding = parseBinding(binding)
+    this.#layout = this.#binding === undefined ? undefined : family.layoutOf(this.#binding)
     this.#sessionId = this.#binding?.vendorSessionId
     this.#offsets = { ...this.#binding?.offsets }
     this.#scope = new Scope(clock, (name, error) => {
-      log.write('error', 'channel of Gemini CLI failed', { name, error: String(error) })
+      log.write('error', `channel of ${family.title} failed`, { name, error: String(error) })
     })
-    if (this.#binding === undefined) log.write('warn', 'the conversations of this terminal are not known', {})
+    if (this.#layout === undefined) log.write('warn', 'the conversations of this terminal are not known', {})
     else this.#scope.spawn('records and titles', (signal) => this.#follow(signal))
   }
 
@@ -80,13 +90,9 @@ export class GeminiSignals implements ProviderSignals {
   }
 
   async findAccepted(token: MessageToken, _waiting: Waiting): Promise<'yes' | 'no' | 'unknown'> {
-    const dir = await this.#findDir()
-    if (dir === undefined) return 'unknown'
-    for (const name of await listChats(dir)) {
-      const records = (await loadChat(join(dir, name))) ?? []
-      if (records.some((record) => record.kind === 'prompt' && record.text.includes(token))) return 'yes'
-    }
-    return 'no'
+    const chats = await this.#loadChats()
+    if (chats === undefined) return 'unknown'
+    return chats.some((records) => records.some((record) => hasToken(record, token))) ? 'yes' : 'no'
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -106,30 +112,31 @@ export class GeminiSignals implements ProviderSignals {
   }
 
   async #readRecords(): Promise<void> {
-    const dir = await this.#findDir()
-    if (dir === undefined) return
-    for (const name of await listChats(dir)) await this.#readOne(dir, name)
+    const [dir, layout] = [await this.#findDir(), this.#layout]
+    if (dir === undefined || layout === undefined) return
+    for (const name of await listChats(dir, layout)) await this.#readOne(dir, name, layout)
   }
 
-  async #readOne(dir: string, name: string): Promise<void> {
+  async #readOne(dir: string, name: string, layout: ChatLayout): Promise<void> {
     const before = this.#offsets[name] ?? 0
-    const read = await readChat(join(dir, name), before, this.#readings.get(name) ?? newReading)
-    if (read.nextOffset === before) return
-    this.#offsets[name] = read.nextOffset
-    this.#readings.set(name, read.reading)
-    if (read.sessionId !== undefined) this.#sessionIds.set(name, read.sessionId)
-    if (read.records.length > 0) {
+    const parser = this.#parsers.get(name) ?? layout.newParser()
+    this.#parsers.set(name, parser)
+    const { records, nextOffset } = await readChat(join(dir, name), before, parser)
+    if (nextOffset === before) return
+    this.#offsets[name] = nextOffset
+    if (records.length === 0) return
+    if (name !== this.#current) {
       this.#current = name
-      this.#sessionId = this.#sessionIds.get(name) ?? this.#sessionId
+      this.#sessionId = (await loadChat(dir, name, layout)).sessionId ?? this.#sessionId
     }
-    for (const record of read.records) this.#take({ kind: 'record', record }, `${name}: ${record.kind}`)
-    // Once for each step of a turn, and never in the middle of copies: what was taken in is not told again after a restart.
-    if (read.records.length > 0 && !read.reading.isCopying) this.#bind()
+    for (const record of records) this.#take({ kind: 'record', record }, `${name}: ${record.kind}`)
+    // Once for each step of a turn: what was taken in is not told again after a restart.
+    this.#bind()
   }
 
   async #findDir(): Promise<string | undefined> {
-    if (this.#chatsDir !== undefined || this.#binding === undefined) return this.#chatsDir
-    const dir = await findChatsDir(this.#binding.geminiDir)
+    if (this.#chatsDir !== undefined || this.#layout === undefined) return this.#chatsDir
+    const dir = await findChatsDir(this.#layout)
     if (dir === undefined) return undefined
     this.#chatsDir = dir
     this.#watcher = this.#watch(dir)
@@ -149,8 +156,9 @@ export class GeminiSignals implements ProviderSignals {
 
   #bind(): void {
     const { emit, binding } = this.#context
-    const own = { vendorSessionId: this.#sessionId ?? null, offsets: JSON.stringify(this.#offsets) }
-    emit({ kind: 'bound', binding: { ...binding, ...own } })
+    if (this.#binding === undefined) return
+    const own = { ...this.#binding, vendorSessionId: this.#sessionId, offsets: this.#offsets }
+    emit({ kind: 'bound', binding: { ...binding, ...formatBinding(own) } })
   }
 
   #take(fact: Fact, raw: string): void {
@@ -169,6 +177,7 @@ export class GeminiSignals implements ProviderSignals {
       case 'look':
         return this.#scope.spawn('late record', async (signal) => {
           if (!(await this.#pause(settleMs, signal))) return
+          await this.#readRecords()
           this.#take({ kind: 'late', atMs: this.#context.clock.nowMs() }, 'a title of rest, and no record of it')
         })
     }
@@ -176,15 +185,20 @@ export class GeminiSignals implements ProviderSignals {
 
   /** The record of the conversation on the screen: the one that holds the last prompt. */
   async #loadCurrent(): Promise<readonly ChatRecord[]> {
-    const dir = await this.#findDir()
-    if (dir === undefined) return []
-    if (this.#current !== undefined) return (await loadChat(join(dir, this.#current))) ?? []
-    const all = await Promise.all((await listChats(dir)).map((name) => loadChat(join(dir, name))))
-    const withPrompts = all.flatMap((records) => {
-      const last = records?.findLast(({ kind }) => kind === 'prompt')
-      return records === undefined || last === undefined ? [] : [{ records, atMs: last.atMs }]
+    const chats = (await this.#loadChats()) ?? []
+    const withPrompts = chats.flatMap((records) => {
+      const last = records.findLast(({ kind }) => kind === 'prompt')
+      return last === undefined ? [] : [{ records, atMs: last.atMs }]
     })
     return withPrompts.toSorted((a, b) => a.atMs - b.atMs).at(-1)?.records ?? []
+  }
+
+  /** undefined when nothing is there to be read. */
+  async #loadChats(): Promise<readonly (readonly ChatRecord[])[] | undefined> {
+    const [dir, layout] = [await this.#findDir(), this.#layout]
+    if (dir === undefined || layout === undefined) return undefined
+    const names = await listChats(dir, layout)
+    return Promise.all(names.map(async (name) => (await loadChat(dir, name, layout)).records))
   }
 
   /** False when the wait is over. */
@@ -198,3 +212,6 @@ export class GeminiSignals implements ProviderSignals {
     }
   }
 }
+
+const hasToken = (record: ChatRecord, token: MessageToken): boolean =>
+  record.kind === 'prompt' && record.text.includes(token)
