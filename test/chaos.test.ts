@@ -26,6 +26,7 @@ test(
       misplaced: 0,
       out_of_order: 0,
       bad_jobs: 0,
+      bad_answers: 0,
       died: 0,
       left_behind: 0,
       faults: { 'tmux-kill': 1 },

@@ -31,7 +31,7 @@ test('jobs are listed, shown, waited for, called off and tried anew', { timeout:
   const list = await cao()
   expect(list.out).toMatch(/^JOB +AGE +KIND +STATE +ENDING +PROFILE +WORKER +FOR +TASK\n/)
   expect(list.out).toMatch(
-    new RegExp(`${asking.id} +\\d+s +handoff +running, question +developer +${asking.terminal_id}`),
+    new RegExp(`${asking.id} +\\d+s +handoff +running, question +- +developer +${asking.terminal_id}`),
   )
   expect(list.out).toMatch(new RegExp(`${done.id} .* answered +turn_ended `))
   const listed = JSON.parse((await cao('list', '--state', 'open', '--json')).out) as JobLineBody[]

@@ -48,6 +48,9 @@ const handedOff = tool('handoff {"agent_profile":"developer","message":"chaos-1-
   output: 'the answer to chaos-1-00011',
 })
 
+const asked: AgentLine = { type: 'question', text: 'chaos-1-00012: go on?' }
+const heard = (answer: string): AgentLine => ({ type: 'assistant', text: `chaos-1-00012 heard ${answer}` })
+
 const job = (id: string, marker: string, kind: string) => ({
   id,
   kind,
@@ -77,7 +80,7 @@ function judgeWorld(change: (world: World) => void): Verdict {
   const world: World = {
     messages: [first, second, third, callback],
     ofA: [sentBySelf, assigned, handedOff, user(callback)],
-    ofB: [user(first), user(second), user(third)],
+    ofB: [user(first), user(second), user(third), asked, heard('yes')],
     jobs: [job('job-1', 'chaos-1-00010', 'assign'), job('job-2', 'chaos-1-00011', 'handoff')],
     alive: [a, b],
   }
@@ -117,6 +120,9 @@ const healthy: Verdict = {
   misplaced: [],
   outOfOrder: [],
   badJobs: [],
+  questions: 1,
+  questionsAnswered: 1,
+  badAnswers: [],
 }
 
 test('a world in which all is well has no fault', () => {
@@ -244,4 +250,27 @@ test('a job that failed and said so is no fault', () => {
     world.ofA = [sentBySelf, assigned, failed, user(callback)]
   })
   expect(verdict).toEqual({ ...healthy, jobsAnswered: 1 })
+})
+
+test('an answer that was not the given one, and a question of a living agent that nobody answered, are bad', () => {
+  const wrong = judgeWorld((world) => world.ofB.splice(-1, 1, heard('no')))
+  expect(wrong.badAnswers).toEqual([`${b} asked chaos-1-00012 and heard "no"`])
+  const none = judgeWorld((world) => world.ofB.splice(-1, 1))
+  expect(none).toMatchObject({ questions: 1, questionsAnswered: 0 })
+  expect(none.badAnswers).toEqual([`${b} asked chaos-1-00012 and heard nothing`])
+  const gone = judgeWorld((world) => {
+    world.ofB.splice(-1, 1)
+    world.alive = [a]
+  })
+  expect(gone.badAnswers).toEqual([])
+})
+
+test('the last callback of a job is how it stands: a late answer corrects a false end', () => {
+  const late = row(6, { ...callback, id: 6, token: '000000000006', body: callback.body })
+  const verdict = judgeWorld((world) => {
+    replace(world, 4, { body: 'The task given to developer (cccccccc) has failed: nothing proves it' })
+    world.messages.push(late)
+    world.ofA = [sentBySelf, assigned, handedOff, user(world.messages[3] as MessageRow), user(late)]
+  })
+  expect(verdict).toMatchObject({ jobs: 2, jobsAnswered: 2, badJobs: [] })
 })

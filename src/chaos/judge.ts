@@ -8,7 +8,7 @@
  */
 import { type AskedJob, ourName, type Send } from './ledger.ts'
 import type { AgentLine, AgentRecords, MessageRow, StoreRows } from './records.ts'
-import { answerOf } from './traffic-plan.ts'
+import { answerOf, askedAnswer, heardOf } from './traffic-plan.ts'
 
 export type Evidence = {
   readonly sends: readonly Send[]
@@ -35,6 +35,11 @@ export type Verdict = {
   readonly misplaced: readonly string[]
   readonly outOfOrder: readonly string[]
   readonly badJobs: readonly string[]
+  /** Questions that agents asked in the course of the plan, and those whose agent went on with the right answer. */
+  readonly questions: number
+  readonly questionsAnswered: number
+  /** Agents that heard another answer than was given, and living ones that heard none. */
+  readonly badAnswers: readonly string[]
 }
 
 const confirmedStates = new Set(['confirmed', 'turn_started', 'answered'])
@@ -59,6 +64,7 @@ export function judge(evidence: Evidence): Verdict {
   const fates = surviving.map((send) => ({ send, fate: fateOf(send, byMarker.get(send.marker) ?? [], evidence) }))
   const count = (fate: string) => fates.filter((one) => one.fate === fate).length
   const jobs = judgeJobs(evidence)
+  const questions = judgeQuestions(evidence)
   return {
     sends: sends.length,
     accepted: accepted.length,
@@ -79,6 +85,9 @@ export function judge(evidence: Evidence): Verdict {
     misplaced: findMisplaced(rows.messages, taken),
     outOfOrder: findOutOfOrder(rows.messages, taken),
     badJobs: jobs.problems,
+    questions: questions.asked,
+    questionsAnswered: questions.answered,
+    badAnswers: questions.problems,
   }
 }
 
@@ -228,7 +237,9 @@ function findToolAnswer(lines: readonly AgentLine[], job: AskedJob): ToolAnswer 
 /** `answered`, `failed` (and said so), or what is wrong. */
 function judgeHandoff(job: AskedJob, told: ToolAnswer): string {
   if (told['success'] === true) {
-    return told['output'] === answerOf(job.marker) ? 'answered' : `another answer: ${JSON.stringify(told['output'])}`
+    return String(told['output']).startsWith(answerOf(job.marker))
+      ? 'answered'
+      : `another answer: ${JSON.stringify(told['output'])}`
   }
   return typeof told['message'] === 'string' && told['message'] !== '' ? 'failed' : 'failed without a word'
 }
@@ -238,7 +249,8 @@ function judgeAssign(job: AskedJob, told: ToolAnswer, { rows, records }: Pick<Ev
   const jobId = told['job_id']
   const row = rows.jobs.find(({ id }) => id === jobId)
   if (row === undefined) return `there is no job ${String(jobId)}`
-  const callback = rows.messages.find((message) => message.kind === 'callback' && message.jobId === row.id)
+  // A false end that a late answer corrected has two: the last one is how it stands.
+  const callback = rows.messages.findLast((message) => message.kind === 'callback' && message.jobId === row.id)
   if (callback === undefined) return `it is ${row.state}, and no callback was sent`
   const texts = readTaken(records.get(job.callerId) ?? []).filter(({ token }) => token === callback.token)
   // A callback that is lost or doubled is a message of its own for the other checks; here the answer counts.
@@ -248,4 +260,24 @@ function judgeAssign(job: AskedJob, told: ToolAnswer, { rows, records }: Pick<Ev
       : `its callback ${callback.id} is ${callback.state}, and did not arrive`
   if (row.state !== 'answered') return 'failed'
   return texts[0]?.body.includes(answerOf(job.marker)) === true ? 'answered' : 'the callback holds another answer'
+}
+
+/** A question stands in the record of who asked, with its marker; what was heard stands in what it said after that. */
+function judgeQuestions({ records, alive }: Evidence): JobsVerdict {
+  const problems: string[] = []
+  let asked = 0
+  let answered = 0
+  for (const [id, lines] of records) {
+    for (const [at, { type, text }] of lines.entries()) {
+      const marker = type === 'question' ? /^(chaos-\d+-\d+): /.exec(text)?.[1] : undefined
+      if (marker === undefined) continue
+      asked++
+      const said = lines.slice(at + 1).find((line) => line.type === 'assistant' && line.text.includes(heardOf(marker)))
+      const heard = said?.text.slice(said.text.indexOf(heardOf(marker)) + heardOf(marker).length).trim()
+      if (heard === askedAnswer) answered++
+      else if (heard !== undefined) problems.push(`${id} asked ${marker} and heard ${JSON.stringify(heard)}`)
+      else if (alive.has(id)) problems.push(`${id} asked ${marker} and heard nothing`)
+    }
+  }
+  return { asked, answered, problems }
 }

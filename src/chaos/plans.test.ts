@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { faultKinds, planFaults, quietEndMs } from './fault-plan.ts'
 import { Random } from './random.ts'
-import { jobText, markerOf, planTraffic, relayText, sessionCount, stepKinds } from './traffic-plan.ts'
+import { askingText, jobText, markerOf, planTraffic, relayText, sessionCount, stepKinds } from './traffic-plan.ts'
 
 const options = fc.record({
   seed: fc.nat(2 ** 31),
@@ -57,6 +57,7 @@ describe('the plans', () => {
     expect(planTraffic({ seed: 1, durationMs: 4_000, agents: 6 })).toMatchInlineSnapshot(`
       [
         {
+          "asks": false,
           "atMs": 0,
           "kind": "relay",
           "lines": 0,
@@ -66,6 +67,7 @@ describe('the plans', () => {
           ],
         },
         {
+          "asks": false,
           "atMs": 623,
           "kind": "message",
           "lines": 0,
@@ -73,6 +75,7 @@ describe('the plans', () => {
           "to": [],
         },
         {
+          "asks": false,
           "atMs": 1072,
           "kind": "relay",
           "lines": 8,
@@ -83,6 +86,7 @@ describe('the plans', () => {
           ],
         },
         {
+          "asks": false,
           "atMs": 1641,
           "kind": "relay",
           "lines": 0,
@@ -92,6 +96,7 @@ describe('the plans', () => {
           ],
         },
         {
+          "asks": false,
           "atMs": 2631,
           "kind": "relay",
           "lines": 31,
@@ -102,6 +107,7 @@ describe('the plans', () => {
           ],
         },
         {
+          "asks": false,
           "atMs": 3491,
           "kind": "handoff",
           "lines": 0,
@@ -137,6 +143,7 @@ describe('the plans', () => {
       const given = { seed, durationMs: 300_000, agents: 12 }
       expect(new Set(planFaults(given).map(({ kind }) => kind))).toEqual(new Set(faultKinds))
       expect(new Set(planTraffic(given).map(({ kind }) => kind))).toEqual(new Set(stepKinds))
+      expect(planTraffic(given).some(({ asks }) => asks)).toBe(true)
     })
     fc.assert(property, { numRuns: 30 })
   })
@@ -162,6 +169,12 @@ test('texts carry their marker in the first line, and rules that the scripted ag
     'chaos-1-00009\n' +
       'call assign {"agent_profile":"developer","message":"chaos-1-00010\\nwait 300\\nreply the answer to chaos-1-00010"}\n' +
       'reply asked',
+  )
+  expect(jobText(markerOf(1, 9), 'handoff', markerOf(1, 10), true)).toContain(
+    '\\nask chaos-1-00010: go on? | no | yes | later\\nreply the answer to chaos-1-00010 chaos-1-00010 heard {result}"',
+  )
+  expect(askingText(markerOf(1, 9))).toBe(
+    'chaos-1-00009\nask chaos-1-00009: go on? | no | yes | later\nreply chaos-1-00009 heard {result}',
   )
 })
 

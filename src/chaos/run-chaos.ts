@@ -9,6 +9,7 @@ import { sleep } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
 import { findProcesses } from '../world/find-processes.ts'
 import { createWorld, type PrivateWorld, removeWorld } from '../world/private-world.ts'
+import { Answerer } from './answerer.ts'
 import type { ChaosOptions } from './chaos-options.ts'
 import { type Fault, type FaultKind, planFaults } from './fault-plan.ts'
 import { Faults } from './faults.ts'
@@ -118,12 +119,14 @@ class Run {
     await this.#team.fill()
     this.#tell(`${options.agents} agents are ready`)
     const startMs = clock.monotonicMs()
-    await this.#playPlans()
-    const tookMs = clock.monotonicMs() - startMs
-    this.#tell('the plan is done; waiting for rest')
-    await this.#stage.ensureServer()
-    await this.#team.fill()
-    const restless = await waitUntilQuiet(this.#stage)
+    const { tookMs, restless } = await this.#answering(async () => {
+      await this.#playPlans()
+      const tookMs = clock.monotonicMs() - startMs
+      this.#tell('the plan is done; waiting for rest')
+      await this.#stage.ensureServer()
+      await this.#team.fill()
+      return { tookMs, restless: await waitUntilQuiet(this.#stage) }
+    })
     await this.#sweeper.sweep()
     const evidence = await this.#collect()
     const deaths = await this.#findDeaths()
@@ -144,6 +147,18 @@ class Run {
       serverStarts: this.#stage.startCount,
       agentsStarted: this.#team.everybody.length,
       workersEnded: this.#sweeper.endedCount,
+    }
+  }
+
+  /** Agents that ask are answered as long as `work` goes on, also when no fault is done any more. */
+  async #answering<T>(work: () => Promise<T>): Promise<T> {
+    const over = new AbortController()
+    const answers = new Answerer(this.#stage).run(AbortSignal.any([over.signal, this.#parts.signal]))
+    try {
+      return await work()
+    } finally {
+      over.abort()
+      await answers
     }
   }
 

@@ -16,6 +16,8 @@ export type TrafficStep = {
   readonly to: readonly number[]
   /** Lines of ballast. */
   readonly lines: number
+  /** Who works on it asks a question before it answers. */
+  readonly asks: boolean
 }
 
 const stepGapMs = { least: 300, most: 1_100 }
@@ -23,12 +25,17 @@ const relayTargetsMax = 3
 /** Agents write only to those of their own session; slots are dealt to the sessions in turn. */
 export const sessionCount = 2
 const linesMax = 40
+/** How many of the jobs, and of the plain messages, ask. */
+const askingJobs = 0.5
+const askingMessages = 0.08
 
 export type TrafficPlanOptions = { readonly seed: number; readonly durationMs: number; readonly agents: number }
 
 export function planTraffic({ seed, durationMs, agents }: TrafficPlanOptions): readonly TrafficStep[] {
   // Another sequence than that of the faults, which stay the same when the traffic changes.
   const random = new Random(seed ^ 0x5eed)
+  // A third one: who sends what to whom stays the same.
+  const doubts = new Random(seed ^ 0xa5c)
   const steps: TrafficStep[] = []
   for (let atMs = 0; atMs < durationMs; atMs += random.whole(stepGapMs.least, stepGapMs.most)) {
     const slot = random.whole(0, agents - 1)
@@ -39,7 +46,8 @@ export function planTraffic({ seed, durationMs, agents }: TrafficPlanOptions): r
     )
     const to = kind === 'relay' ? random.shuffle(others).slice(0, random.whole(1, relayTargetsMax)) : []
     const lines = random.next() < 0.15 ? random.whole(1, linesMax) : 0
-    steps.push({ atMs, kind, slot, to, lines })
+    const share = kind === 'message' ? askingMessages : kind === 'relay' ? 0 : askingJobs
+    steps.push({ atMs, kind, slot, to, lines, asks: doubts.next() < share })
   }
   return steps
 }
@@ -50,6 +58,15 @@ export const markerOf = (seed: number, count: number): string => `chaos-${seed}-
 export function plainText(marker: string, lines: number): string {
   return [marker, ...ballast(lines)].join('\n')
 }
+
+/** What agents ask, and the one answer that is right; the marker tells whose question it is. */
+export const askedAnswer = 'yes'
+const askRule = (marker: string): string => `ask ${marker}: go on? | no | ${askedAnswer} | later`
+
+/** A message whose receiver asks before it answers with what it heard. */
+export const askingText = (marker: string): string =>
+  [marker, askRule(marker), `reply ${heardOf(marker)} {result}`].join('\n')
+export const heardOf = (marker: string): string => `${marker} heard`
 
 /** A message that makes its receiver write to others by itself. */
 export function relayText(
@@ -63,8 +80,9 @@ export function relayText(
 }
 
 /** A message that makes its receiver give away a task whose answer is known. */
-export function jobText(marker: string, tool: 'assign' | 'handoff', job: string): string {
-  const message = `${job}\nwait 300\nreply ${answerOf(job)}`
+export function jobText(marker: string, tool: 'assign' | 'handoff', job: string, asks = false): string {
+  const doubt = asks ? `${askRule(job)}\n` : ''
+  const message = `${job}\nwait 300\n${doubt}reply ${answerOf(job)}${asks ? ` ${heardOf(job)} {result}` : ''}`
   return [marker, `call ${tool} ${JSON.stringify({ agent_profile: 'developer', message })}`, 'reply asked'].join('\n')
 }
 

@@ -6,7 +6,7 @@ import type { Ledger, Send } from './ledger.ts'
 import { ourName } from './ledger.ts'
 import type { Stage } from './stage.ts'
 import type { Member, Team } from './team.ts'
-import { jobText, markerOf, plainText, relayText, type TrafficStep } from './traffic-plan.ts'
+import { askingText, jobText, markerOf, plainText, relayText, type TrafficStep } from './traffic-plan.ts'
 
 const sendLimitMs = 5_000
 const retryGapMs = 400
@@ -46,7 +46,7 @@ export class Traffic {
 
   /** One more message, beside the plan. */
   readonly write = (receiver: Member): void => {
-    this.#begin({ atMs: 0, kind: 'message', slot: receiver.slot, to: [], lines: 0 }, receiver)
+    this.#begin({ atMs: 0, kind: 'message', slot: receiver.slot, to: [], lines: 0, asks: false }, receiver)
   }
 
   #begin(step: TrafficStep, receiver: Member): void {
@@ -69,7 +69,7 @@ export class Traffic {
   #textOf(step: TrafficStep, marker: string, actor: Member): string {
     switch (step.kind) {
       case 'message':
-        return plainText(marker, step.lines)
+        return step.asks ? askingText(marker) : plainText(marker, step.lines)
       case 'relay': {
         const targets = step.to.flatMap((slot) => this.#team.at(slot) ?? [])
         const sends = targets.map(({ id }) => ({ receiverId: id, marker: this.#nextMarker() }))
@@ -80,7 +80,7 @@ export class Traffic {
       case 'handoff': {
         const job = this.#nextMarker()
         this.#ledger.jobs.push({ marker: job, kind: step.kind, callerId: actor.id })
-        return jobText(marker, step.kind, job)
+        return jobText(marker, step.kind, job, step.asks)
       }
     }
   }
