@@ -99,6 +99,8 @@ describe('Claude Code', () => {
       const detail = "You've hit your limit · resets 5pm (UTC)"
       expect(claude(said)).toMatchObject({ status: 'error', reason: 'rate_limited', detail })
     }
+    const working = ['  ⏸ manual mode on · esc to interrupt']
+    expect(claude(['❯ go', '', '● Bash(cat notes)', line], '❯', working).status).toBe('processing')
     expect(claude(['❯ why', '', "● It said: You've hit your limit", '', '✻ Brewed for 2s']).status).toBe('idle')
   })
 

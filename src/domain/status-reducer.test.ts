@@ -6,6 +6,9 @@ import {
   type Evidence,
   type EvidenceSource,
   evidenceSources,
+  type Status,
+  type StatusReason,
+  statusReasons,
   type WaitingReason,
 } from './status.ts'
 import { initialStatus, reduceStatus, repaintMs, type StatusState, sameEndMs, trailMax } from './status-reducer.ts'
@@ -22,14 +25,19 @@ const claims = {
   busy: { kind: 'busy', reason: 'turn' },
   background: { kind: 'busy', reason: 'background' },
   retrying: { kind: 'busy', reason: 'retrying' },
+  hung: { kind: 'busy', reason: 'hung' },
   start: { kind: 'turn_started' },
   answered: { kind: 'turn_ended', outcome: 'answered', answer: 'forty-two' },
   interrupted: { kind: 'turn_ended', outcome: 'interrupted', answer: undefined },
   turnFailed: { kind: 'turn_ended', outcome: 'failed', answer: undefined },
   permission: { kind: 'waiting', reason: 'permission', question: question() },
+  question: { kind: 'waiting', reason: 'question', question: question('Which colour?') },
   trust: { kind: 'waiting', reason: 'trust', question: question('Do you trust this folder?') },
+  login: { kind: 'waiting', reason: 'login', question: question('Sign in?') },
+  update: { kind: 'waiting', reason: 'update', question: question('Update now?') },
   closed: { kind: 'question_closed' },
   limited: { kind: 'failed', reason: 'rate_limited', detail: 'until 5 pm' },
+  apiError: { kind: 'failed', reason: 'api_error', detail: 'API error 500' },
   exit0: { kind: 'exited', code: 0, signal: undefined },
   exit1: { kind: 'exited', code: 1, signal: undefined },
   killed: { kind: 'exited', code: undefined, signal: 'SIGKILL' },
@@ -137,6 +145,81 @@ describe('a question that the screen showed before an older hook was read', () =
       ends: ['processing (turn)', 0],
     },
   ])
+})
+
+describe('every reason', () => {
+  const begun: readonly Line[] = [launch, [20, 'hook', 'start']]
+  /** How it comes about, and the outward word that it has; by the table of DESIGN's statuses, in ARCHITECTURE.md. */
+  const ways: Readonly<Record<StatusReason, readonly [status: Status, lines: readonly Line[]]>> = {
+    starting: ['unknown', [launch]],
+    ready: ['idle', [launch, [20, 'screen', 'ready']]],
+    turn: ['processing', begun],
+    turn_ended: ['completed', [...begun, [30, 'hook', 'answered']]],
+    interrupted: ['idle', [...begun, [30, 'transcript', 'interrupted']]],
+    background: ['processing', [...begun, [30, 'hook', 'answered'], [30 + repaintMs, 'screen', 'background']]],
+    retrying: ['processing', [...begun, [30, 'screen', 'retrying']]],
+    hung: ['processing', [...begun, [90_000, 'process', 'hung']]],
+    permission: ['waiting_user_answer', [...begun, [30, 'screen', 'permission']]],
+    question: ['waiting_user_answer', [...begun, [30, 'hook', 'question']]],
+    trust: ['waiting_user_answer', [launch, [20, 'screen', 'trust']]],
+    login: ['waiting_user_answer', [launch, [20, 'screen', 'login']]],
+    update: ['waiting_user_answer', [launch, [20, 'screen', 'update']]],
+    rate_limited: ['error', [...begun, [30, 'hook', 'limited']]],
+    api_error: ['error', [...begun, [30, 'hook', 'apiError']]],
+    exited: ['error', [...begun, [30, 'process', 'exit1']]],
+    lost: ['error', [...begun, [30, 'process', 'lost']]],
+    backend_silent: ['unknown', [...begun, [30, 'process', 'silent']]],
+  }
+
+  test.each(statusReasons)('%s comes with its status, its because and its trace', (reason) => {
+    const [status, lines] = ways[reason]
+    const state = run(lines, hooksTell)
+    expect([state.status, state.reason]).toEqual([status, reason])
+    expect(state.because?.raw).toBe(`${lines.at(-1)?.[2]} ${lines.length - 1}`)
+    expect(state.trail.at(-1)).toMatchObject({ effect: 'took', why: `${status} (${reason})` })
+  })
+
+  test('a stream without a cue, on a screen that no rule reads, stays the turn that it is', () => {
+    expect(run([...begun, [90_000, 'hook', 'start']], hooksTell).reason).toBe('turn')
+  })
+
+  test('hung work is work again when it shows', () => {
+    expect(run([...begun, [90_000, 'process', 'hung'], [91_000, 'screen', 'busy']], hooksTell).reason).toBe('turn')
+  })
+})
+
+/** What one source says of a turn that another has told of. By whether the better one announces ends. */
+describe('contradictions', () => {
+  const holds = 'processing (turn)'
+  const table: readonly (readonly [
+    begun: EvidenceSource,
+    says: ClaimName,
+    by: EvidenceSource,
+    announced: string,
+    silent: string,
+  ])[] = [
+    ['api', 'ready', 'screen', holds, 'completed (turn_ended)'],
+    ['hook', 'ready', 'screen', holds, 'completed (turn_ended)'],
+    ['transcript', 'ready', 'screen', holds, 'completed (turn_ended)'],
+    ['hook', 'quiet', 'screen', holds, holds],
+    ['hook', 'apiError', 'screen', holds, 'error (api_error)'],
+    ['hook', 'limited', 'title', holds, 'error (rate_limited)'],
+    ['hook', 'permission', 'screen', 'waiting_user_answer (permission)', 'waiting_user_answer (permission)'],
+    ['hook', 'answered', 'transcript', 'completed (turn_ended)', 'completed (turn_ended)'],
+    ['transcript', 'interrupted', 'hook', 'idle (interrupted)', 'idle (interrupted)'],
+    ['hook', 'limited', 'api', 'error (rate_limited)', 'error (rate_limited)'],
+    ['hook', 'exit1', 'process', 'error (exited)', 'error (exited)'],
+    ['hook', 'lost', 'process', 'error (lost)', 'error (lost)'],
+  ]
+
+  test.each(table)('begun by %s, "%s" by %s', (begun, says, by, announced, silent) => {
+    const lines: readonly Line[] = [launch, [20, begun, 'start'], [3_000, by, says]]
+    const said = (announces: Announces) => {
+      const { status, reason } = run(lines, announces)
+      return `${status} (${reason})`
+    }
+    expect([said({ [begun]: ['turn_started', 'turn_ended'] }), said(nobodyTells)]).toEqual([announced, silent])
+  })
 })
 
 describe('at the start', () => {

@@ -5,7 +5,7 @@
  *     better source, is dropped.
  *  3. Waiting is entered at once; processing, too, unless the turn just ended and a better source announces starts (the
  *     screen is still being painted): then only after `repaintMs`. So with a question that was just answered.
- *  4. Processing is left on an announced end, or on a stable ready screen that no better source contradicts. A source
+ *  4. Processing is left on an announced end, or on an error or a stable ready screen that no better source contradicts. A source
  *     contradicts by its silence when it announces ends and has itself told of the beginning; one that announces
  *     beginnings and told of none does not believe in this turn, and holds nothing up.
  *  5. Unknown never overwrites. A silent backend only covers what is known: the next evidence is weighed against that.
@@ -130,6 +130,7 @@ function take(status: Status, reason: StatusReason, detail?: string): Taken {
 }
 const kept = (why: string): Decision => ({ effect: 'kept', why })
 const dropped = (why: string): Decision => ({ effect: 'dropped', why })
+const contradicted = 'a better source announces the end and has not'
 
 /** Dialogs of the start-up are not part of a turn. */
 function isInTurn(state: StatusState): boolean {
@@ -144,7 +145,7 @@ function decideReady(state: StatusState, evidence: Evidence, announces: Announce
   if (state.status === 'idle' || state.status === 'completed') return kept('already at rest')
   if (state.status === 'error') return kept('an error stays until the next turn')
   if (!isStable) return kept('one quiet screen is not enough to end a turn')
-  if (isContradicted(state, announces, evidence.source)) return kept('a better source announces the end and has not')
+  if (isContradicted(state, announces, evidence.source)) return kept(contradicted)
   return isInTurn(state) ? { ...rested, endsTurn: true } : rested
 }
 
@@ -243,6 +244,8 @@ function decide(state: StatusState, evidence: Evidence, announces: Announces): D
     case 'question_closed':
       return state.status === 'waiting_user_answer' ? take('processing', 'turn') : kept('no question was open')
     case 'failed':
+      // A tool that prints an error is none of the turn.
+      if (isInTurn(state) && isContradicted(state, announces, evidence.source)) return kept(contradicted)
       return take('error', claim.reason, claim.detail)
     case 'exited':
     case 'lost':

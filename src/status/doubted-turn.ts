@@ -65,7 +65,7 @@ async function isAtRest({ watch, clock }: DoubtOptions, signal: AbortSignal): Pr
   using limit = deadlineSignal(clock, lookLimitMs, 'a screen', signal)
   try {
     const seen = await watch.look(limit)
-    return seen !== 'gone' && seen.reading.claim?.kind === 'ready'
+    return seen !== 'gone' && (seen.reading.claim?.kind === 'ready' || seen.reading.claim?.kind === 'failed')
   } catch (error) {
     if (signal.aborted) throw error
     // What can not be looked at is not known to rest.

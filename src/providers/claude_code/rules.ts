@@ -49,14 +49,6 @@ export const claudeRules: readonly ScreenRule<ClaudeRegion | SharedRegion>[] = [
     all: [new RegExp(String.raw`${spinner}.* · retrying in \d+s · attempt \d+/\d+$`)],
     says: 'retrying',
   },
-  // Also where a version tells of it by no hook: what stands last in the turn, and not in an answer that has ended.
-  {
-    name: 'usage limit',
-    priority: 65,
-    region: 'turn',
-    any: [/^● You['’]ve hit your [^\n]*\blimit\b[^\n]*\n*$/, /\n +⎿ {1,2}You['’]ve hit your [^\n]*\blimit\b[^\n]*\n*$/],
-    says: 'rate_limited',
-  },
   { name: 'interrupt footer', priority: 60, region: 'footer', all: [/\besc to interrupt\b/], says: 'busy' },
   // In the composer itself, between its two rules.
   {
@@ -103,5 +95,13 @@ export const claudeRules: readonly ScreenRule<ClaudeRegion | SharedRegion>[] = [
     says: 'busy',
   },
   { name: 'draft', priority: 35, region: 'composer', not: [/^(?:empty|absent)$/], says: 'nothing' },
+  // Also where a version tells of it by no hook: what stands last in the turn, and not in an answer that has ended.
+  {
+    name: 'usage limit',
+    priority: 33,
+    region: 'turn',
+    any: [/^● You['’]ve hit your [^\n]*\blimit\b[^\n]*\n*$/, /\n +⎿ {1,2}You['’]ve hit your [^\n]*\blimit\b[^\n]*\n*$/],
+    says: 'rate_limited',
+  },
   { name: 'resting footer', priority: 30, region: 'footer', says: 'ready' },
 ]
