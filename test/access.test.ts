@@ -71,6 +71,8 @@ const rights: Readonly<Record<string, Right>> = {
   'POST /terminals/:id/input': right('full', 'command'),
   'POST /terminals/:id/command': right('full', 'nobody'),
   'POST /terminals/:id/key': right('full', 'command'),
+  'POST /terminals/:id/hold': right('full', 'nobody'),
+  'POST /terminals/:id/release': right('full', 'nobody'),
   'POST /terminals/:id/exit': right('full', 'command'),
   'GET /terminals/:id/output': right('read', 'reach'),
   'GET /terminals/:id/output/range': right('read', 'reach'),

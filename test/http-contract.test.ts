@@ -448,6 +448,9 @@ describe('the inbox', () => {
       detail: text,
       attempts: 1,
       job_id: null,
+      author: 'person/unix',
+      hops: 0,
+      carried_by: null,
       updated_at: time,
       delivery: 'idle',
       proof: 'hook',
@@ -607,6 +610,10 @@ describe('questions', () => {
         opened_at: time,
         closed_at: null,
         answer: null,
+        state: 'open',
+        answered_by: null,
+        detail: null,
+        operation: null,
       },
     ])
     const handoff = await ask('POST', `/terminals/${id}/input?message=x&orchestration_type=handoff`)

@@ -25,6 +25,7 @@ import type { NotifierState, NotifyRules } from '../notify/notifier.ts'
 import type { OptionName } from '../protocol/options.ts'
 import type { Snapshot } from '../screen/snapshot.ts'
 import type { JobFilter, MessageFilter, RetentionOutcome } from '../store/store.ts'
+import type { AnswerQuestion, LookAtQuestions } from './actor.ts'
 import type { ProfileCheck } from './check-profile.ts'
 import type { ListedProfile } from './profile-files.ts'
 import type { InstalledProfile, InstallOptions } from './profile-library.ts'
@@ -32,14 +33,7 @@ import type { ProfileHit } from './search-profiles.ts'
 
 export type TestedChannel = { readonly channel: string; readonly outcome: ToldOutcome }
 
-/** Who asks. A terminal acts only as itself; a person (CLI, browser) may do everything. */
-export type Actor =
-  | {
-      readonly kind: 'person'
-      /** Came with the read-only token; the server's table of rights holds it to that. */
-      readonly mayOnlyRead?: boolean
-    }
-  | { readonly kind: 'terminal'; readonly id: TerminalId }
+export type { Actor } from './actor.ts'
 
 export type TerminalView = {
   readonly terminal: Terminal
@@ -99,6 +93,8 @@ export type PurgeOutcome = RetentionOutcome & {
 export type SendInput = {
   readonly body: string
   readonly senderId: string
+  /** Whose hand it comes from (`Message.author`). */
+  readonly author?: string
   /** How long to wait for its delivery. Units: ms. */
   readonly waitMs: number
   /** Undefined: raw input, typed as it is. */
@@ -312,8 +308,8 @@ export interface App {
   sendInput(id: TerminalId, input: SendInput, waiting: Waiting): Promise<Message>
   /** Types a command of the program itself, such as `/compact`, when it rests. Errors: as `sendInput`. */
   sendCommand(id: TerminalId, input: SendInput, waiting: Waiting): Promise<Message>
-  /** Errors: BAD_REQUEST for an unknown key, BLOCKED when the terminal has ended. */
-  pressKey(id: TerminalId, key: string, waiting: Waiting): Promise<void>
+  /** `by`: as the author of a message. Errors: BAD_REQUEST for an unknown key, BLOCKED when the terminal has ended. */
+  pressKey(id: TerminalId, press: { readonly key: string; readonly by?: string }, waiting: Waiting): Promise<void>
   /** Asks the program to end by itself. */
   exitTerminal(id: TerminalId, waiting: Waiting): Promise<void>
   readOutput(id: TerminalId, mode: Output['mode'], waiting: Waiting): Promise<Output>
@@ -331,6 +327,7 @@ export interface App {
     readonly senderId: string
     readonly receiverId: TerminalId
     readonly body: string
+    readonly author?: string
     /** The sender's own name for it: given again, here or through the outbox, it is the same message. */
     readonly uuid?: string
     /** Undefined: idle. */
@@ -379,14 +376,18 @@ export interface App {
   /** One try on each channel; which failed stands in the answer. */
   testNotify(waiting: Waiting): Promise<readonly TestedChannel[]>
 
-  listQuestions(terminalId?: TerminalId): readonly Question[]
-  /** Errors: CONFLICT when not exactly one question is open and none is named; NOT_FOUND. */
-  answerQuestion(
-    terminalId: TerminalId,
-    answer: string,
-    questionId: QuestionId | undefined,
-    waiting: Waiting,
-  ): Promise<Question>
+  /** Open ones oldest first, others newest first. An agent that looks is shown them. */
+  listQuestions(look?: LookAtQuestions): readonly Question[]
+  /**
+   * Errors: CONFLICT when none is named, and not exactly one is open that was shown to an agent that answers; when it is closed, naming how;
+   * NOT_FOUND; FORBIDDEN when only a person may answer it; BAD_REQUEST for an answer that it does not take.
+   */
+  answerQuestion(request: AnswerQuestion, waiting: Waiting): Promise<Question>
+
+  /** Holds the queue of a terminal until it is released. Errors: NOT_FOUND. */
+  holdQueue(id: TerminalId, hold: { readonly by: string; readonly why: string }): TerminalView
+  /** Errors: NOT_FOUND. */
+  releaseQueue(id: TerminalId, by: string): TerminalView
 
   /** Snapshot and stream in one step: no event is missed and none comes twice. */
   subscribe(afterSeq: number | undefined, listener: (event: DomainEvent) => void): Subscription

@@ -15,4 +15,15 @@ export type CoreContext = {
   readonly layout: HomeLayout
   readonly events: EventStream
   readonly ladder: Ladder
+  /** Undefined: the usual ones. */
+  readonly team?: TeamRules
 }
+
+/** What a person has set for how agents and people get along (`protocol/options.ts`). */
+export type TeamRules = {
+  /** Messages of agents in a row, each sent because of the one before, without a person or a job in between. */
+  readonly hopsMax: number
+  /** An interrupt by a person holds the queue. */
+  readonly isHeldByInterrupt: boolean
+}
+export const teamRulesDefault: TeamRules = { hopsMax: 50, isHeldByInterrupt: false }

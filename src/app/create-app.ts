@@ -18,6 +18,7 @@ import type { AppContext, Shims } from './context.ts'
 import type { ProfileDownload } from './download-profile.ts'
 import { Deleter, noteExit, noteLost } from './end-terminal.ts'
 import { EventStream } from './event-stream.ts'
+import { releaseQueue } from './hold-queue.ts'
 import { keepHouse } from './housekeeping.ts'
 import { findIdleWorker } from './idle-worker.ts'
 import { runChecks } from './job-checks.ts'
@@ -35,6 +36,7 @@ import { interruptTurn } from './send-input.ts'
 import { closeIfEmpty } from './sessions.ts'
 import { startWorker } from './start-worker.ts'
 import { tellOfQuestion } from './tell-caller.ts'
+import { noteInterrupt } from './tell-interrupt.ts'
 import { type NotifyOptions, PersonNotices } from './tell-person.ts'
 
 export type AppOptions = Pick<
@@ -46,6 +48,7 @@ export type AppOptions = Pick<
   | 'skills'
   | 'launchDefaults'
   | 'limits'
+  | 'team'
   | 'layout'
   | 'socketPath'
   | 'serverEnv'
@@ -155,6 +158,8 @@ function createListeners(context: AppContext, jobs: Jobs): RuntimeListeners {
   return {
     onTurnEnded: (end) => jobs.news.noteTurnEnded(end),
     onAsked: (question) => tellOfQuestion(context, question),
+    onInterrupted: (interrupt) => noteInterrupt(context, interrupt),
+    onTyped: (id) => releaseQueue(context, id, 'person/pane'),
     onExited: (runtime, exit) => {
       const { id } = runtime.row
       const how = exit.signal ?? (exit.code === undefined ? 'ended from outside' : `exited with code ${exit.code}`)

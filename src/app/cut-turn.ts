@@ -7,6 +7,7 @@ import type { Message } from '../domain/message.ts'
 import { bottomLines } from '../screen/snapshot.ts'
 import type { AppContext } from './context.ts'
 import { queueMessage } from './mailbox.ts'
+import { expired } from './open-question.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Of the last screen, as much as tells why an agent ended. */
@@ -29,10 +30,11 @@ export function closeQuestions(context: AppContext, id: TerminalId): void {
   const { store, clock, events } = context
   const closed = store.transaction(() =>
     store.questions.listOpen(id).flatMap(({ id: questionId }) => {
-      if (!store.questions.close(questionId, clock.nowMs(), undefined)) return []
-      return [
-        store.events.append({ type: 'question.closed', questionId, terminalId: id, answer: undefined }, clock.nowMs()),
-      ]
+      if (!store.questions.close(questionId, clock.nowMs(), expired)) return []
+      const { state, detail } = expired
+      const closed = { questionId, terminalId: id, answer: undefined, state, detail }
+      const body = { type: 'question.closed', ...closed } as const
+      return [store.events.append(body, clock.nowMs())]
     }),
   )
   for (const event of closed) events.announce(event)

@@ -8,6 +8,7 @@ import type { TerminalId } from '../domain/ids.ts'
 import type { Exit, Terminal } from '../domain/terminal.ts'
 import { type AppContext, requireTerminal, stepTerminal } from './context.ts'
 import { closeQuestions, lapseTyping, lastLinesOf, tellOfCutTurn } from './cut-turn.ts'
+import { expired } from './open-question.ts'
 import { releaseAfter } from './release-worktree.ts'
 import type { Runtime } from './runtime.ts'
 import { removeTerminalDirs, terminalDirs } from './terminal-dirs.ts'
@@ -32,7 +33,7 @@ export async function noteExit(
   const cut = await runtime.settleLastTurn()
   await saveLastAnswer(context, runtime)
   runtime.watch.addEvidence('process', { kind: 'exited', code: exit.code, signal: exit.signal }, 'exit file')
-  runtime.closeQuestion(undefined)
+  runtime.question.close(expired)
   const how = describeExit(exit)
   if (!stepTerminal(context, row.id, 'exit', { exit, reason: how })) return
   closeQuestions(context, row.id)
@@ -51,7 +52,7 @@ export async function noteLost(context: AppContext, terminal: Terminal, reason: 
   const runtime = context.runtimes.get(terminal.id)
   const cut = (await runtime?.settleLastTurn()) ?? []
   runtime?.watch.addEvidence('process', { kind: 'lost', why: reason }, 'backend')
-  runtime?.closeQuestion(undefined)
+  runtime?.question.close(expired)
   if (stepTerminal(context, terminal.id, 'lose', { reason })) {
     closeQuestions(context, terminal.id)
     lapseTyping(context, terminal.id, `the agent was lost (${reason})`)
@@ -147,7 +148,7 @@ export class Deleter {
     const runtime = context.runtimes.get(id)
     if (runtime !== undefined) {
       await saveLastScreen(context, runtime)
-      runtime.closeQuestion(undefined)
+      runtime.question.close(expired)
       await closeRuntime(context, id, { destroy: true })
     } else if (terminal.pane !== undefined && terminal.life !== 'lost') {
       await this.#destroyUnwatched(terminal, waiting)

@@ -2,7 +2,7 @@
 import type { Waiting } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
 import type { DomainEvent } from '../domain/events.ts'
-import type { JobId, MessageId, QuestionId, SessionName, TerminalId } from '../domain/ids.ts'
+import type { JobId, MessageId, SessionName, TerminalId } from '../domain/ids.ts'
 import type { StatusView } from '../domain/status.ts'
 import { initialStatus } from '../domain/status-reducer.ts'
 import type { Session, Terminal } from '../domain/terminal.ts'
@@ -29,6 +29,7 @@ import { dropMessage, resendMessage } from './dead-letters.ts'
 import type { Deleter } from './end-terminal.ts'
 import { examine } from './examine.ts'
 import { explain } from './explain.ts'
+import { holdQueue, releaseQueue } from './hold-queue.ts'
 import { purge } from './housekeeping.ts'
 import type { Jobs } from './jobs.ts'
 import { listMessages, queueMessage, requireMessage } from './mailbox.ts'
@@ -203,10 +204,7 @@ export class LocalApp implements App {
   }
 
   sendCommand: App['sendCommand'] = (id, input, waiting) => sendCommand(this.#context, id, input, waiting)
-
-  pressKey(id: TerminalId, key: string, waiting: Waiting): Promise<void> {
-    return pressKey(this.#context, id, key, waiting)
-  }
+  pressKey: App['pressKey'] = (id, press, waiting) => pressKey(this.#context, id, press, waiting)
 
   exitTerminal(id: TerminalId, waiting: Waiting): Promise<void> {
     return exitTerminal(this.#context, id, waiting)
@@ -301,17 +299,19 @@ export class LocalApp implements App {
 
   testNotify: App['testNotify'] = (waiting) => this.#parts.notices.test(waiting)
 
-  listQuestions(terminalId?: TerminalId): ReturnType<App['listQuestions']> {
-    return listQuestions(this.#context, terminalId)
+  listQuestions: App['listQuestions'] = (look = {}) => listQuestions(this.#context, look)
+  answerQuestion: App['answerQuestion'] = (request, waiting) => answerQuestion(this.#context, request, waiting)
+
+  holdQueue: App['holdQueue'] = (id, hold) => {
+    requireTerminal(this.#context, id)
+    holdQueue(this.#context, id, hold)
+    return this.getTerminal(id)
   }
 
-  answerQuestion(
-    terminalId: TerminalId,
-    answer: string,
-    questionId: QuestionId | undefined,
-    waiting: Waiting,
-  ): ReturnType<App['answerQuestion']> {
-    return answerQuestion(this.#context, { terminalId, answer, questionId }, waiting)
+  releaseQueue: App['releaseQueue'] = (id, by) => {
+    requireTerminal(this.#context, id)
+    releaseQueue(this.#context, id, by)
+    return this.getTerminal(id)
   }
 
   subscribe(afterSeq: number | undefined, listener: (event: DomainEvent) => void): ReturnType<App['subscribe']> {

@@ -14,6 +14,8 @@ import {
 import { refuseClass } from '../inbox/urgency.ts'
 import { type AppContext, requireTerminal } from './context.ts'
 import type { CoreContext } from './core-context.ts'
+import { releaseQueue } from './hold-queue.ts'
+import { countHops, requireHops } from './hops.ts'
 
 export type QueueMessage = {
   readonly kind: MessageKind
@@ -21,6 +23,10 @@ export type QueueMessage = {
   readonly receiverId: TerminalId
   readonly body: string
   readonly jobId: JobId | undefined
+  /** Undefined: the sender, where that is an agent or CAO itself. */
+  readonly author?: string
+  /** Of what it is about. */
+  readonly hops?: number
   /** Undefined: idle. */
   readonly deliveryClass?: DeliveryClass
   /** The dead letter that is sent again. */
@@ -57,17 +63,44 @@ export function queueMessage(context: MailboxContext, message: QueueMessage): Me
   if (unserved !== undefined)
     throw new AppError('BAD_REQUEST', `terminal ${receiver.id} (${receiver.provider}): ${unserved}`)
   const atMs = clock.nowMs()
+  const { author, hops } = describeOrigin(context, message)
   const { row, event } = store.transaction(() => {
-    const inserted = store.messages.insert({ ...message, token: makeMessageToken(random), createdAtMs: atMs })
+    const inserted = store.messages.insert({
+      ...message,
+      ...author,
+      hops,
+      token: makeMessageToken(random),
+      createdAtMs: atMs,
+    })
     const { id: messageId, kind, senderId, receiverId, resendOf } = inserted
     return {
       row: inserted,
-      event: store.events.append({ type: 'message.queued', messageId, kind, senderId, receiverId, resendOf }, atMs),
+      event: store.events.append(
+        { type: 'message.queued', messageId, kind, senderId, receiverId, resendOf, ...author },
+        atMs,
+      ),
     }
   })
   events.announce(event)
+  if (row.author?.startsWith('person/') === true) releaseQueue(context, receiver.id, row.author)
   runtimes.get(receiver.id)?.worker.wake()
   return row
+}
+
+/** Errors: LIMIT_REACHED. */
+function describeOrigin(
+  context: MailboxContext,
+  { senderId, receiverId, kind, jobId, author, hops }: QueueMessage,
+): { readonly author: { readonly author?: string }; readonly hops: number } {
+  const agent = parseTerminalId(senderId)
+  const known = author ?? agent ?? (senderId === 'cao' ? 'cao' : undefined)
+  const origin = known === undefined ? {} : { author: known }
+  const isOwnWord =
+    agent !== undefined && jobId === undefined && kind !== 'callback' && author?.startsWith('person/') !== true
+  if (!isOwnWord) return { author: origin, hops: hops ?? 0 }
+  const count = countHops(context, agent)
+  requireHops(context, count, agent, receiverId)
+  return { author: origin, hops: count }
 }
 
 export function requireMessage(context: AppContext, id: MessageId): Message {
@@ -99,7 +132,8 @@ export function tellSender(context: AppContext, message: Message): void {
   const what = `Your message ${message.id} to ${message.receiverId} is ${message.state}: ${why}.`
   const body = `${what}\nIt began: ${headlineOf(message.body)}\nThe tool sent_messages sends it again or drops it.`
   try {
-    queueMessage(context, { kind: 'notice', senderId: 'cao', receiverId: senderId, body, jobId: undefined })
+    const { hops = 0 } = message
+    queueMessage(context, { kind: 'notice', senderId: 'cao', receiverId: senderId, body, jobId: undefined, hops })
   } catch (error) {
     context.log.write('warn', 'sender not told', { messageId: message.id, error: String(error) })
   }

@@ -7,6 +7,7 @@
  * another field.
  */
 import { isMap, LineCounter, parseDocument } from 'yaml'
+import { answerRulePattern } from '../domain/answer-policy.ts'
 import {
   extraFields,
   type Profile,
@@ -44,6 +45,7 @@ export const commonFields = [
   'tags',
   'mcpServers',
   'skills',
+  'supervisorMayAnswer',
   'provider_init_timeout',
 ] as const
 
@@ -131,6 +133,7 @@ function readFields(
     tags: reader.stringList('tags', { most: listLengthMax, pattern: tagPattern }) ?? [],
     mcpServers: reader.mcpServers('mcpServers'),
     skills: reader.stringList('skills'),
+    supervisorMayAnswer: reader.stringList('supervisorMayAnswer', { most: listLengthMax, pattern: answerRulePattern }),
     startupLimitMs: startupSeconds === undefined ? undefined : Math.round(startupSeconds * 1000),
     extras: readExtras(reader),
     source: input.source,

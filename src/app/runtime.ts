@@ -8,7 +8,6 @@ import { Scope } from '../async/scope.ts'
 import { SerialQueue } from '../async/serial-queue.ts'
 import { sleep, type Waiting } from '../async/wait.ts'
 import type { BackendTerminal, InputOutcome } from '../backend/backend.ts'
-import { makeQuestionId, type QuestionId } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import type { Question } from '../domain/question.ts'
 import type { StatusView } from '../domain/status.ts'
@@ -24,6 +23,8 @@ import { doubtTurns } from '../status/doubted-turn.ts'
 import { type Change, TerminalWatch } from '../status/terminal-watch.ts'
 import type { CoreContext } from './core-context.ts'
 import { KeptSteps } from './kept-steps.ts'
+import { OpenQuestion } from './open-question.ts'
+import { type Interrupt, People } from './people.ts'
 import { messageFile, terminalDirs, writeMessageFile } from './terminal-dirs.ts'
 import { saveRecord } from './terminal-record.ts'
 
@@ -31,6 +32,9 @@ import { saveRecord } from './terminal-record.ts'
 const keyboardLengthMax = 200
 const cursorEveryMs = 1_000
 const answerLimitMs = 10_000
+const clientsLimitMs = 2_000
+/** tmux tells to the second when a client was used. */
+const clientTickMs = 1_000
 /** After a restart, a terminal at rest this long with a message in its turn has ended that turn unseen. */
 const unseenEndMs = 2_000
 /** For the records of an agent that has ended to say how its last turn ended. */
@@ -51,6 +55,9 @@ export type RuntimeListeners = {
   readonly onExited: (runtime: Runtime, exit: Exit) => void
   /** A new question is open. */
   readonly onAsked: (question: Question) => void
+  readonly onInterrupted: (interrupt: Interrupt) => void
+  /** A text that CAO did not type was taken. */
+  readonly onTyped: (id: Terminal['id']) => void
 }
 
 export class Runtime implements AsyncDisposable {
@@ -60,13 +67,14 @@ export class Runtime implements AsyncDisposable {
   readonly watch: TerminalWatch
   readonly worker: InboxWorker
   readonly keyboard: SerialQueue
+  readonly question: OpenQuestion
+  readonly people: People
   readonly #context: CoreContext
   readonly #listeners: RuntimeListeners
   readonly #tracker: TurnTracker
   readonly #scope: Scope
   readonly #steps: KeptSteps
   readonly #log: Log
-  #question: QuestionId | undefined
   /** Whether it is still being found out if a turn ended while nobody looked. */
   #isSettling = false
   /** Its end is known and is being taken in. */
@@ -105,7 +113,18 @@ export class Runtime implements AsyncDisposable {
     })
     this.#tracker = new TurnTracker({ id: row.id, store, ladder })
     this.worker = new InboxWorker({ receiver: this.#createReceiver(), store, ladder, clock, log: this.#log })
-    this.#question = store.questions.listOpen(row.id)[0]?.id
+    this.question = new OpenQuestion(context, {
+      row,
+      watch: this.watch,
+      onAsked: (question) => this.#listeners.onAsked(question),
+      whoTyped: (sinceMs, then) => this.whoTyped(sinceMs, then),
+    })
+    this.people = new People(context, {
+      id: row.id,
+      whoTyped: (sinceMs, then) => this.whoTyped(sinceMs, then),
+      onInterrupted: (interrupt) => this.#listeners.onInterrupted(interrupt),
+      onTyped: (id) => this.#listeners.onTyped(id),
+    })
   }
 
   /** Subscribes, then reads: hook backlog, output, screen. `isAdopted`: it outlived a server. */
@@ -123,7 +142,10 @@ export class Runtime implements AsyncDisposable {
   async read(): Promise<void> {
     this.watch.onAccepted((accepted) => {
       this.#steps.run(() => {
-        if (this.#tracker.noteAccepted(accepted.text, accepted.source) === undefined) return
+        if (this.#tracker.noteAccepted(accepted.text, accepted.source) === undefined) {
+          if (!this.#tracker.isOurs(accepted.text)) this.people.noteTyped(accepted.text)
+          return
+        }
         if (this.state.status === 'processing') this.#tracker.noteTurnStarted()
         this.worker.wake()
       })
@@ -158,7 +180,7 @@ export class Runtime implements AsyncDisposable {
 
   get view(): StatusView {
     const { status, reason, sinceMs, detail, because } = this.watch.state
-    return { status, reason, sinceMs, detail, because, questionId: this.#question }
+    return { status, reason, sinceMs, detail, because, questionId: this.question.id }
   }
 
   /** Whether what happened while no server ran is not all known yet. */
@@ -175,9 +197,20 @@ export class Runtime implements AsyncDisposable {
     return this.keyboard.run(() => this.pane.press(keys, waiting))
   }
 
+  /** The clients at its session that were used since then; none when the backend does not tell. Calls back later, once. */
+  whoTyped(sinceMs: number, then: (clients: readonly string[]) => void): void {
+    this.#scope.spawn('clients at the pane', async (signal) => {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(clientsLimitMs)])
+      const clients = await this.pane.listClients({ signal: limit }).catch(() => [])
+      this.#steps.run(() =>
+        then(clients.flatMap(({ name, activeAtMs }) => (activeAtMs + clientTickMs > sinceMs ? [name] : []))),
+      )
+    })
+  }
+
   #createReceiver(): Receiver {
     const { watch, keyboard, pane, provider } = this
-    const { clock, layout } = this.#context
+    const { clock, store, layout } = this.#context
     const bodyFile = ({ token }: Message) => messageFile(terminalDirs(layout, this.row.id), token)
     return {
       id: this.row.id,
@@ -186,7 +219,7 @@ export class Runtime implements AsyncDisposable {
       get isBracketed() {
         return watch.isBracketed
       },
-      gate: () => decideGate(watch.state, clock.nowMs()),
+      gate: () => decideGate(watch.state, clock.nowMs(), store.holds.find(this.row.id)),
       isBusy: () => watch.state.status === 'processing',
       turnsEnded: () => watch.state.turnsEnded,
       look: (waiting) => watch.look(waiting),
@@ -228,10 +261,12 @@ export class Runtime implements AsyncDisposable {
         because: evidence.source,
       })
     }
-    this.#trackQuestion(after, change)
+    this.question.track(after, change)
     if (after.status === 'processing') this.#tracker.noteTurnStarted()
     const isRest = after.status === 'completed' || after.status === 'idle'
     const isQuietEnd = evidence.claim.kind === 'ready' && isRest && before.status !== 'unknown'
+    const isCut = evidence.claim.kind === 'turn_ended' && evidence.claim.outcome === 'interrupted'
+    if (isCut) this.people.noteInterrupted(`${evidence.source}: ${evidence.raw}`)
     if (evidence.claim.kind === 'turn_ended')
       this.#endTurn(evidence.claim.outcome, evidence.claim.answer, evidence.source)
     else if (evidence.claim.kind === 'failed') this.#endTurn('failed', undefined, evidence.source)
@@ -310,51 +345,6 @@ export class Runtime implements AsyncDisposable {
     if (this.#tracker.listInTurn().length > 0) this.#endTurn('answered', undefined, 'screen')
   }
 
-  #trackQuestion(after: StatusState, { evidence }: Change): void {
-    const { store, clock, events, random } = this.#context
-    const atMs = clock.nowMs()
-    if (after.status !== 'waiting_user_answer') return this.closeQuestion(undefined)
-    if (evidence.claim.kind !== 'waiting' || this.#isAnsweredByUs()) return
-    const { reason, question } = evidence.claim
-    // The same question seen again, as after a restart: who was told its id may answer it by that.
-    const open = this.#question === undefined ? undefined : store.questions.find(this.#question)
-    if (open !== undefined && isSameQuestion(open, question)) return
-    this.closeQuestion(undefined)
-    const id = makeQuestionId(random)
-    const { asked, event } = store.transaction(() => {
-      const asked = store.questions.insert({ id, terminalId: this.row.id, reason, openedAtMs: atMs, ...question })
-      const { text, options } = question
-      const opened = { type: 'question.opened', questionId: id, terminalId: this.row.id, text, options } as const
-      return { asked, event: store.events.append(opened, atMs) }
-    })
-    this.#question = id
-    events.announce(event)
-    this.#listeners.onAsked(asked)
-  }
-
-  /** A dialog of the start that CAO answers itself (await-ready.ts) is nobody's question. */
-  #isAnsweredByUs(): boolean {
-    const dialog = this.watch.lastSeen?.reading.dialog
-    if (dialog?.answer === undefined) return false
-    return dialog.directory === undefined || dialog.directory === this.row.workingDirectory
-  }
-
-  /** Closes the open question, if there is one, with what was answered through CAO. */
-  closeQuestion(answer: string | undefined): void {
-    const { store, clock, events } = this.#context
-    const id = this.#question
-    if (id === undefined) return
-    this.#question = undefined
-    const event = store.transaction(() => {
-      if (!store.questions.close(id, clock.nowMs(), answer)) return undefined
-      return store.events.append(
-        { type: 'question.closed', questionId: id, terminalId: this.row.id, answer },
-        clock.nowMs(),
-      )
-    })
-    if (event !== undefined) events.announce(event)
-  }
-
   #saveCursorSoon(): void {
     this.#cursorTimer ??= this.#context.clock.after(cursorEveryMs, () => {
       this.#cursorTimer = undefined
@@ -385,14 +375,6 @@ export class Runtime implements AsyncDisposable {
     }
     await this.pane[Symbol.asyncDispose]()
   }
-}
-
-const plain = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
-
-/** Sources write the same text with other line ends; a vendor's ids decide where both are known. */
-function isSameQuestion(open: Question, seen: Pick<Question, 'text' | 'vendorId'>): boolean {
-  if (open.vendorId !== undefined && seen.vendorId !== undefined) return open.vendorId === seen.vendorId
-  return plain(open.text) === plain(seen.text)
 }
 
 function describe(error: unknown): string {

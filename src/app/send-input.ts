@@ -5,9 +5,10 @@ import { AppError } from '../domain/errors.ts'
 import type { TerminalId } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import type { Key } from '../providers/provider.ts'
-import type { SendInput } from './app.ts'
+import type { App, SendInput } from './app.ts'
 import { type AppContext, requireRuntime } from './context.ts'
 import { queueMessage } from './mailbox.ts'
+import type { Runtime } from './runtime.ts'
 
 const namedKeys = [
   'Up',
@@ -45,6 +46,7 @@ export async function sendInput(
     receiverId: id,
     body: input.body,
     jobId: undefined,
+    ...(input.author === undefined ? {} : { author: input.author }),
   })
   return awaitEnd(context, message, input.waitMs, waiting)
 }
@@ -67,7 +69,12 @@ async function awaitEnd(context: AppContext, message: Message, waitMs: number, {
 }
 
 /** Errors: BAD_REQUEST, BLOCKED. */
-export async function pressKey(context: AppContext, id: TerminalId, key: string, waiting: Waiting): Promise<void> {
+export async function pressKey(
+  context: AppContext,
+  id: TerminalId,
+  { key, by }: Parameters<App['pressKey']>[1],
+  waiting: Waiting,
+): Promise<void> {
   if (!keyPattern.test(key)) {
     throw new AppError(
       'BAD_REQUEST',
@@ -75,9 +82,13 @@ export async function pressKey(context: AppContext, id: TerminalId, key: string,
     )
   }
   const runtime = requireRuntime(context, id)
+  if (isInterrupt(key, runtime)) runtime.people.noteInterrupting(by)
   const stroke: Key = key.length === 1 ? { kind: 'text', text: key } : { kind: 'key', name: key }
   await press(runtime.press([stroke], waiting), id)
 }
+
+const isInterrupt = (key: string, { provider }: Runtime): boolean =>
+  key === 'C-c' || provider.quirks.interrupt.some((stroke) => stroke.kind === 'key' && stroke.name === key)
 
 /** Presses the provider's way out; the exit is seen like any other. */
 export async function exitTerminal(context: AppContext, id: TerminalId, waiting: Waiting): Promise<void> {
@@ -89,10 +100,11 @@ export async function exitTerminal(context: AppContext, id: TerminalId, waiting:
 }
 
 /** Interrupts what the agent is doing; nothing is pressed at one that rests, whose draft it could change. */
-export async function interruptTurn(context: AppContext, id: TerminalId, waiting: Waiting): Promise<void> {
+export async function interruptTurn(context: AppContext, id: TerminalId, waiting: Waiting, by = 'cao'): Promise<void> {
   const runtime = context.runtimes.get(id)
   const isAtWork = runtime?.state.status === 'processing' || runtime?.state.status === 'waiting_user_answer'
   if (runtime === undefined || !isAtWork) return
+  runtime.people.noteInterrupting(by)
   await press(runtime.press(runtime.provider.quirks.interrupt, waiting), id)
 }
 

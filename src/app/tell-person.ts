@@ -3,7 +3,7 @@ import type { Scope } from '../async/scope.ts'
 import type { Waiting } from '../async/wait.ts'
 import type { TerminalId } from '../domain/ids.ts'
 import type { Channel } from '../notify/channel.ts'
-import { isStuck, type Notice, testPayload, type Who } from '../notify/notice.ts'
+import { isStuck, isStuckText, type Notice, testPayload, type Who } from '../notify/notice.ts'
 import { Notifier, type NotifierState, type NotifyRules } from '../notify/notifier.ts'
 import type { TestedChannel } from './app.ts'
 import type { AppContext } from './context.ts'
@@ -72,6 +72,8 @@ function isStillSo({ store, runtimes }: AppContext, notice: Notice): boolean {
     case 'question':
       return notice.questionId !== undefined && isOpen(store.questions.find(notice.questionId))
     case 'stuck':
+      // A loop was stopped: that stays so.
+      if (!isStuckText(notice.text)) return true
       return terminalId !== undefined && isStuck(runtimes.get(terminalId)?.state.reason ?? '')
     case 'ended':
       return terminal?.life === 'exited' && terminal.exit?.code !== 0

@@ -113,6 +113,9 @@ export type OutputChunk = {
   readonly gapBytes: number
 }
 
+/** What a person looks through; `activeAtMs` is the last key or click in it, on whatever pane. */
+export type BackendClient = { readonly name: string; readonly activeAtMs: number }
+
 export interface BackendTerminal extends AsyncDisposable {
   readonly id: TerminalId
   readonly pane: PaneRef
@@ -137,6 +140,8 @@ export interface BackendTerminal extends AsyncDisposable {
   /** Up to `lengthMax` bytes of the log from `offset`. Trimmed parts are simply absent. */
   readOutput(offset: number, lengthMax: number): Promise<Uint8Array>
   presence(waiting: Waiting): Promise<Presence>
+  /** People's clients that look at its session now, and when each was used last, to the second. Errors: BACKEND_GONE, BACKEND_TIMEOUT. */
+  listClients(waiting: Waiting): Promise<readonly BackendClient[]>
   /** Process id of the agent itself (not of what wraps it); undefined before it is known and after its end. */
   agentPid(): Promise<number | undefined>
   /** Settles once with the agent's end, as seen by this handle; never rejects, never settles after dispose. */

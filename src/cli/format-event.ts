@@ -54,7 +54,7 @@ export function formatEvent(event: EventBody, label: Label = plainLabel): string
       return `${label(event.terminal_id)} asks (${event.question_id}): ${cleanLine(event.text)}${options}`
     }
     case 'question.closed':
-      return `question ${event.question_id} of ${label(event.terminal_id)} is closed${because(event.answer, ', answered ')}`
+      return `question ${event.question_id} of ${label(event.terminal_id)} is ${event.state ?? 'closed'}${because(event.by, ' by ')}${because(event.answer)}${because(event.detail)}`
     case 'backend.ready':
       return `${event.backend} is ready (${event.instance_id})`
     case 'backend.lost':
@@ -69,6 +69,18 @@ export function formatEvent(event: EventBody, label: Label = plainLabel): string
       return `the worktree of ${label(event.terminal_id)} is no longer there: ${cleanLine(event.path)}; its branch is ${cleanLine(event.branch)}`
     case 'notify.failed':
       return `you could not be told of ${event.count} things by the ${cleanLine(event.channel)}: ${cleanLine(event.detail)}`
+    case 'person.typed': {
+      const who = event.clients.length === 0 ? '' : `, perhaps from ${event.clients.map(cleanLine).join(', ')}`
+      return `${label(event.terminal_id)} took ${event.chars} characters that CAO did not type${who}`
+    }
+    case 'turn.interrupted':
+      return `the turn of ${label(event.terminal_id)} was interrupted${because(event.by, ' by ')}${because(event.detail)}`
+    case 'terminal.held':
+      return `the queue of ${label(event.terminal_id)} is held by ${cleanLine(event.by)}${because(event.detail)}`
+    case 'terminal.released':
+      return `the queue of ${label(event.terminal_id)} goes on, released by ${cleanLine(event.by)}`
+    case 'loop.stopped':
+      return `${label(event.sender_id)} and others sent each other ${event.hops} messages in a row; its next one to ${label(event.terminal_id)} was refused`
     case 'recovery.finished':
       return `after ${event.took_ms} ms all agents are known again: ${event.adopted} adopted, ${event.lost} lost, ${event.failed} failed`
     default:

@@ -63,6 +63,9 @@ export function terminalCalls({ get, patch, post, slowDelete, slowGet, slowPost 
       },
       how?: CallOptions,
     ) => slowPost<SentBody>(paths.input(id), { body: params }, how),
+    holdQueue: (id: string, why?: string, how?: CallOptions) =>
+      post<TerminalBody>(paths.hold(id), { body: why === undefined ? {} : { why } }, how),
+    releaseQueue: (id: string, how?: CallOptions) => post<TerminalBody>(paths.release(id), {}, how),
     /** Gives the agent's own program a command, and answers once it was taken or refused. */
     sendCommand: (id: string, params: { command: string; wait_s?: number }, how?: CallOptions) =>
       slowPost<SentBody>(paths.command(id), { body: params }, how),

@@ -11,7 +11,7 @@ import type {
 } from '../protocol/job.ts'
 import type { MessageBody, SentBody } from '../protocol/message.ts'
 import { paths } from '../protocol/paths.ts'
-import type { AnswerParams, QuestionBody } from '../protocol/question.ts'
+import type { AnswerParams, QuestionBody, QuestionsFilter } from '../protocol/question.ts'
 import { jobWaitMaxS, stepTimeoutDefaultS } from '../protocol/version.ts'
 import { type CallOptions, holdMarginMs, slowTimeoutMs, type Verbs } from './ask.ts'
 
@@ -38,10 +38,10 @@ export function workCalls({ get, post, slowPost }: Verbs) {
     dropMessage: (id: number, how?: CallOptions) => post<MessageBody>(paths.dropMessage(id), {}, how),
     getMessage: (id: number, how?: CallOptions) => get<MessageBody>(paths.message(id), {}, how),
 
-    listQuestions: (terminalId?: string, how?: CallOptions) =>
+    listQuestions: (terminalId?: string, how?: CallOptions & { readonly query?: QuestionsFilter }) =>
       get<readonly QuestionBody[]>(
         terminalId === undefined ? paths.questions() : paths.terminalQuestions(terminalId),
-        {},
+        { query: how?.query ?? {} },
         how,
       ),
     answerQuestion: (terminalId: string, params: AnswerParams, how?: CallOptions) =>

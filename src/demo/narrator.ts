@@ -54,6 +54,10 @@ export class Narrator {
       case 'worktree.kept':
       case 'worktree.missing':
       case 'notify.failed':
+      case 'turn.interrupted':
+      case 'terminal.held':
+      case 'terminal.released':
+      case 'loop.stopped':
         return formatEvent(event, this.label)
       case 'session.created':
       case 'session.deleted':
@@ -63,6 +67,7 @@ export class Narrator {
       case 'recovery.finished':
       case 'worktree.created':
       case 'worktree.removed':
+      case 'person.typed':
         return undefined
     }
   }

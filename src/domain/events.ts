@@ -6,7 +6,8 @@ import type { DeliveryState } from './delivery.ts'
 import type { JobId, MessageId, QuestionId, SessionName, TerminalId } from './ids.ts'
 import type { JobKind, JobState } from './job.ts'
 import type { MessageKind } from './message.ts'
-import type { EvidenceSource, Status, StatusReason } from './status.ts'
+import type { QuestionState } from './question.ts'
+import type { EvidenceSource, Operation, Status, StatusReason } from './status.ts'
 import type { Life } from './terminal.ts'
 
 export type DomainEventBody =
@@ -42,6 +43,7 @@ export type DomainEventBody =
       readonly kind: MessageKind
       readonly senderId: string
       readonly receiverId: TerminalId
+      readonly author?: string | undefined
       /** The message that is sent again by it. */
       readonly resendOf: MessageId | undefined
     }
@@ -88,12 +90,46 @@ export type DomainEventBody =
       readonly terminalId: TerminalId
       readonly text: string
       readonly options: readonly string[]
+      readonly operation?: Operation | undefined
     }
   | {
       readonly type: 'question.closed'
       readonly questionId: QuestionId
       readonly terminalId: TerminalId
       readonly answer: string | undefined
+      /** Absent in events of an older CAO. */
+      readonly state?: Exclude<QuestionState, 'open'>
+      readonly by?: string | undefined
+      readonly detail?: string | undefined
+    }
+  | {
+      /** A text that CAO did not type was taken by an agent. */
+      readonly type: 'person.typed'
+      readonly terminalId: TerminalId
+      /** Names of the clients that look at its session and were used since its last turn began; none: nobody is known. */
+      readonly clients: readonly string[]
+      readonly chars: number
+    }
+  | {
+      readonly type: 'turn.interrupted'
+      readonly terminalId: TerminalId
+      /** As the author of a message; undefined: not through CAO, or not known. */
+      readonly by: string | undefined
+      readonly detail: string
+    }
+  | {
+      readonly type: 'terminal.held'
+      readonly terminalId: TerminalId
+      readonly by: string
+      readonly detail: string
+    }
+  | { readonly type: 'terminal.released'; readonly terminalId: TerminalId; readonly by: string }
+  | {
+      /** Messages that agents send each other without a person or a job in between came to their limit. */
+      readonly type: 'loop.stopped'
+      readonly terminalId: TerminalId
+      readonly senderId: TerminalId
+      readonly hops: number
     }
   | { readonly type: 'backend.ready'; readonly backend: string; readonly instanceId: string }
   | {
@@ -168,4 +204,9 @@ export const eventTypes = [
   'worktree.missing',
   'notify.failed',
   'message.dropped',
+  'person.typed',
+  'turn.interrupted',
+  'terminal.held',
+  'terminal.released',
+  'loop.stopped',
 ] as const satisfies readonly DomainEventType[]

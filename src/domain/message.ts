@@ -10,9 +10,9 @@ export const orchestrationTypes = ['send_message', 'handoff', 'assign'] as const
 export type OrchestrationType = (typeof orchestrationTypes)[number]
 /**
  * `input` is raw: typed as given, without header, matched by its body. `command` is one of the program's own, such as `/compact`:
- * raw too, and no prompt. `callback` and `notice` come from CAO.
+ * raw too, and no prompt. `callback`, `notice` and `digest` (several of these) come from CAO.
  */
-export const messageKinds = ['input', ...orchestrationTypes, 'callback', 'notice', 'command'] as const
+export const messageKinds = ['input', ...orchestrationTypes, 'callback', 'notice', 'digest', 'command'] as const
 export type MessageKind = (typeof messageKinds)[number]
 
 /**
@@ -55,6 +55,12 @@ export type Message = {
   readonly turnOutcome: TurnOutcome | undefined
   readonly createdAtMs: number
   readonly updatedAtMs: number
+  /** Whose hand it came from: `person/unix` and `person/tcp` are people at a door, else the agent's id or `cao`. Undefined: not known. */
+  readonly author?: string | undefined
+  /** How many messages of agents led to it without a person or a job in between; undefined is none. */
+  readonly hops?: number | undefined
+  /** The digest that brings it to its receiver: where that stands, this stands. */
+  readonly carriedBy?: MessageId | undefined
   /** Somebody has put this dead letter away. */
   readonly droppedAtMs: number | undefined
 }

@@ -34,6 +34,8 @@ export type Profile = {
   readonly mcpServers: Readonly<Record<string, McpServer>>
   /** Patterns of the skills that it is told of; undefined: all, empty: none. */
   readonly skills: readonly string[] | undefined
+  /** Which of its questions another agent may answer (`answer-policy.ts`); undefined: its questions, no permission. */
+  readonly supervisorMayAnswer?: readonly string[] | undefined
   /** Limit for the program to become ready, milliseconds; undefined: the provider's own. */
   readonly startupLimitMs: number | undefined
   readonly extras: ProfileExtras

@@ -62,6 +62,16 @@ export type QuestionText = {
   readonly text: string
   readonly options: readonly string[]
   readonly vendorId: string | undefined
+  readonly operation?: Operation | undefined
+}
+
+/** What an agent would do if it is allowed, in its program's own words. */
+export type Operation = {
+  readonly kind: 'command' | 'file' | 'tool'
+  /** The command line, the path, or the tool with its arguments. */
+  readonly what: string
+  /** Where, if the program says it. */
+  readonly directory?: string | undefined
 }
 
 export type Evidence = {

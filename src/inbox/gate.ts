@@ -9,7 +9,17 @@ const held = (why: string): Gate => ({ kind: 'held', why })
 /** After a rate limit whose end the CLI does not tell, the next message tries again. Units: ms. */
 export const rateLimitHoldMs = 60_000
 
-export function decideGate(state: Pick<StatusState, 'status' | 'reason' | 'detail' | 'sinceMs'>, nowMs: number): Gate {
+type Held = { readonly by: string; readonly why: string }
+type GateState = Pick<StatusState, 'status' | 'reason' | 'detail' | 'sinceMs'>
+
+/** `hold`: a person has stopped this queue. */
+export function decideGate(state: GateState, nowMs: number, hold?: Held): Gate {
+  const gate = decideByState(state, nowMs)
+  if (gate.kind !== 'open' || hold === undefined) return gate
+  return held(`the queue is held by ${hold.by} (${hold.why}): \`cao release\` lets it go on`)
+}
+
+function decideByState(state: GateState, nowMs: number): Gate {
   switch (state.status) {
     case 'idle':
     case 'completed':

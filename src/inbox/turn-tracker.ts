@@ -40,6 +40,17 @@ export class TurnTracker {
     return open.find((message) => isRaw(message) && isSameInput(text, sanitizeTyped(formatTyped(message))))
   }
 
+  /** Whether a text that the agent took is that of a message that was confirmed before. */
+  isOurs(text: string): boolean {
+    const { id, store } = this.#options
+    const header = parseHeader(text)
+    if (header !== undefined && store.messages.findByToken(header.token as Message['token']) !== undefined) return true
+    const newest = store.messages.findNewestTaken(id)
+    return [...this.listInTurn(), ...(newest === undefined ? [] : [newest])].some(
+      (message) => message.kind === 'input' && isSameInput(text, sanitizeTyped(formatTyped(message))),
+    )
+  }
+
   /** A turn runs: the confirmed messages are being worked on. */
   noteTurnStarted(): void {
     for (const message of this.#list(['confirmed'])) this.#options.ladder.step(message.id, 'start_turn')

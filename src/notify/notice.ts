@@ -94,6 +94,11 @@ export function toNotice(event: DomainEvent): Notice | undefined {
       )
     case 'worktree.kept':
       return about('worktree', `its worktree was kept (${event.detail}): ${event.path}, branch ${event.branch}`)
+    case 'loop.stopped':
+      return about(
+        'stuck',
+        `${event.senderId} and others woke each other ${event.hops} times in a row; the next message was refused`,
+      )
     case 'session.created':
     case 'session.deleted':
     case 'terminal.created':
@@ -108,6 +113,10 @@ export function toNotice(event: DomainEvent): Notice | undefined {
     case 'worktree.removed':
     case 'worktree.missing':
     case 'notify.failed':
+    case 'person.typed':
+    case 'turn.interrupted':
+    case 'terminal.held':
+    case 'terminal.released':
       return undefined
   }
 }
@@ -119,6 +128,9 @@ const stuckWords = {
 } as const
 type StuckReason = keyof typeof stuckWords
 export const isStuck = (reason: string): reason is StuckReason => Object.hasOwn(stuckWords, reason)
+
+/** It tells of a status, which may have passed. */
+export const isStuckText = (text: string): boolean => Object.values(stuckWords).some((words) => text.startsWith(words))
 
 /** One line without control characters, of bounded length. */
 export function cleanNotice(text: string): string {

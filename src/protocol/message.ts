@@ -34,6 +34,14 @@ export const messageSchema = z
     detail: z.string().nullable(),
     attempts: z.number().int(),
     job_id: z.string().nullable(),
+    author: z
+      .string()
+      .nullable()
+      .describe('`person/unix` or `person/tcp`: a person at that door; else an agent or `cao`'),
+    /** How many messages of agents led to it, without a person or a job in between. */
+    hops: z.number().int(),
+    /** The digest that brings it. */
+    carried_by: z.number().int().nullable(),
     updated_at: timeField,
     delivery: z.enum(deliveryClasses),
     proof: z.enum(evidenceSources).nullable().describe('What shows that the agent took it'),
@@ -68,6 +76,9 @@ export const inputParams = z.object({
   wait_s: numberField(z.number().min(0).max(inputWaitMaxS))
     .default(inputWaitMaxS)
     .describe('How long to wait for the proof before answering with what is known, in seconds'),
+})
+export const holdParams = z.object({
+  why: optional(z.string().min(1).max(200)).describe('For those who look why nothing is delivered'),
 })
 /** One line: `/name` and what follows. Units: characters. */
 export const commandLengthMax = 1_000
@@ -125,6 +136,9 @@ export function toMessageBody(message: Message): MessageBody {
     detail: message.detail ?? null,
     attempts: message.attempts,
     job_id: message.jobId ?? null,
+    author: message.author ?? null,
+    hops: message.hops ?? 0,
+    carried_by: message.carriedBy ?? null,
     updated_at: toTime(message.updatedAtMs),
     delivery: message.deliveryClass,
     proof: message.proof ?? null,

@@ -167,6 +167,21 @@ export const optionTable = {
     meaning: 'no agent is started while the load of a minute is higher, for each core; `0` never looks',
     appliesAt: 'server start',
   }),
+  'limits.hops': option({
+    env: 'CAO_LIMIT_HOPS',
+    type: wholeNumber(1, 10_000),
+    default: 50,
+    meaning:
+      'how many messages agents may send each other in a row, each because of the one before, without you or a job in between',
+    appliesAt: 'server start',
+  }),
+  'people.hold_on_interrupt': option({
+    env: 'CAO_HOLD_ON_INTERRUPT',
+    type: choice('no', 'yes'),
+    default: 'no',
+    meaning: '`yes`: when you interrupt an agent, nothing more is typed into it until `cao release` or your next input',
+    appliesAt: 'server start',
+  }),
   'retention.days': option({
     env: 'CAO_RETENTION_DAYS',
     type: wholeNumber(1, 3_650),

@@ -45,6 +45,9 @@ export const profileFrontMatterSchema = {
     },
     mcpServers: { type: 'object', additionalProperties: mcpServer, description: 'More MCP servers for the agent' },
     skills: texts('Patterns of the skills that it is told of; absent: all, empty: none'),
+    supervisorMayAnswer: texts(
+      'What another agent may answer: question, permission, permission(PATTERN) for commands; absent: question',
+    ),
     provider_init_timeout: { type: 'number', exclusiveMinimum: 0, maximum: 3_600, description: 'In seconds' },
     native_agent: text('claude_code: an agent of its own configuration'),
     claudeConfig: {

@@ -77,6 +77,7 @@ export function toProfileBody(profile: Profile): ProfileBody {
     tags: profile.tags,
     mcpServers: servers.length === 0 ? undefined : Object.fromEntries(servers),
     skills: profile.skills,
+    supervisorMayAnswer: profile.supervisorMayAnswer,
     provider_init_timeout: profile.startupLimitMs === undefined ? undefined : profile.startupLimitMs / 1_000,
     ...toExtraFields(profile.extras),
     effective_tools: resolveTools(profile, undefined, undefined) ?? ['*'],

@@ -1,7 +1,7 @@
 /** Open questions of agents on the wire, and the answer that names one. */
 import { z } from 'zod'
-import type { Question } from '../domain/question.ts'
-import { optional, timeField, toTime, toTimeOrNull } from './fields.ts'
+import { type Question, type QuestionState, questionStates } from '../domain/question.ts'
+import { numberField, optional, timeField, toTime, toTimeOrNull } from './fields.ts'
 
 /** As upstream: longer texts are messages, not answers. */
 export const answerLengthMax = 4_000
@@ -16,6 +16,14 @@ export const questionSchema = z
     opened_at: timeField,
     closed_at: timeField.nullable(),
     answer: z.string().nullable(),
+    state: z.enum(questionStates),
+    answered_by: z.string().nullable().describe('Who answered: as the author of a message, or `pane`'),
+    /** Why it stands as it stands. */
+    detail: z.string().nullable(),
+    /** What it would do, where the program says so. */
+    operation: z
+      .object({ kind: z.enum(['command', 'file', 'tool']), what: z.string(), directory: z.string().nullable() })
+      .nullable(),
   })
   .meta({ id: 'Question' })
 export type QuestionBody = z.infer<typeof questionSchema>
@@ -30,7 +38,17 @@ export const answerBody = z.object({
       .regex(/^q-[a-f0-9]{8}$/, 'must look like q-1a2b3c4d'),
   ),
 })
+/** Of the lists: open ones when no state is named. */
+export const questionsQuery = z.object({
+  state: optional(z.enum([...questionStates, 'all'])),
+  limit: numberField(z.number().int().min(1).max(500)).default(100),
+})
+export type QuestionsFilter = { readonly state?: QuestionState | 'all'; readonly limit?: number }
 export type AnswerParams = z.input<typeof answerBody>
+
+function toOperationBody(operation: Question['operation']): QuestionBody['operation'] {
+  return operation === undefined ? null : { ...operation, directory: operation.directory ?? null }
+}
 
 export function toQuestionBody(question: Question): QuestionBody {
   return {
@@ -42,5 +60,9 @@ export function toQuestionBody(question: Question): QuestionBody {
     opened_at: toTime(question.openedAtMs),
     closed_at: toTimeOrNull(question.closedAtMs),
     answer: question.answer ?? null,
+    state: question.state,
+    answered_by: question.answeredBy ?? null,
+    detail: question.detail ?? null,
+    operation: toOperationBody(question.operation),
   }
 }

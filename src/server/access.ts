@@ -14,6 +14,7 @@ import type { Job } from '../domain/job.ts'
 import type { Message } from '../domain/message.ts'
 import type { Terminal } from '../domain/terminal.ts'
 import { allowsTool } from '../domain/tools.ts'
+import type { HttpContext } from './context.ts'
 
 type Kin = Pick<Terminal, 'id' | 'callerId' | 'sessionName'>
 
@@ -86,6 +87,10 @@ export function senderOf(actor: Actor, given: string | undefined, field = 'sende
   if (given === undefined || given === actor.id) return actor.id
   throw new AppError('FORBIDDEN', `${field} must be ${actor.id}: an agent acts only as itself`)
 }
+
+/** Whose hand something comes from (`Message.author`). */
+export const authorOf = (actor: Actor, c: HttpContext): string =>
+  actor.kind === 'terminal' ? actor.id : `person/${c.env.door.kind}`
 
 /** As `senderOf`, for who gets a new worker's answer. Errors: FORBIDDEN, VALIDATION. */
 export function callerOf(actor: Actor, given: string | undefined): TerminalId | undefined {

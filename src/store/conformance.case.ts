@@ -580,13 +580,21 @@ export function describeStore(name: string, storeCase: StoreCase): void {
 
       test('it is open until it is closed, once, with its answer', () => {
         const given = newQuestion(questionId('1'), a)
-        const question = { ...given, closedAtMs: undefined, answer: undefined }
+        const nothing = { closedAtMs: undefined, answer: undefined, answeredBy: undefined, detail: undefined }
+        const question = { ...given, ...nothing, state: 'open' }
         expect(store.questions.insert(given)).toEqual(question)
         expect(store.questions.find(given.id)).toEqual(question)
-        expect(store.questions.close(given.id, 410, 'yes')).toBe(true)
-        expect(store.questions.close(given.id, 420, 'no')).toBe(false)
-        expect(store.questions.find(given.id)).toEqual({ ...question, closedAtMs: 410, answer: 'yes' })
-        expect(store.questions.close(questionId('9'), 1, 'x')).toBe(false)
+        const closing = { state: 'answered', answer: 'yes', by: 'person' } as const
+        expect(store.questions.close(given.id, 410, closing)).toBe(true)
+        expect(store.questions.close(given.id, 420, { state: 'expired' })).toBe(false)
+        expect(store.questions.find(given.id)).toEqual({
+          ...question,
+          state: 'answered',
+          closedAtMs: 410,
+          answer: 'yes',
+          answeredBy: 'person',
+        })
+        expect(store.questions.close(questionId('9'), 1, closing)).toBe(false)
         expect(store.questions.find(questionId('9'))).toBeUndefined()
       })
 
@@ -594,9 +602,33 @@ export function describeStore(name: string, storeCase: StoreCase): void {
         store.questions.insert({ ...newQuestion(questionId('1'), a), openedAtMs: 3 })
         store.questions.insert({ ...newQuestion(questionId('2'), b), openedAtMs: 1 })
         store.questions.insert({ ...newQuestion(questionId('3'), a), openedAtMs: 2 })
-        store.questions.close(questionId('1'), 4, undefined)
+        store.questions.close(questionId('1'), 4, { state: 'overtaken' })
         expect(store.questions.listOpen().map((each) => each.id)).toEqual([questionId('2'), questionId('3')])
         expect(store.questions.listOpen(a).map((each) => each.id)).toEqual([questionId('3')])
+      })
+
+      test('those of a state are listed newest first, and it is known who was shown which', () => {
+        for (const [id, openedAtMs] of [
+          ['1', 1],
+          ['2', 2],
+          ['3', 3],
+        ] as const) {
+          store.questions.insert({ ...newQuestion(questionId(id), id === '3' ? b : a), openedAtMs })
+        }
+        store.questions.close(questionId('1'), 4, { state: 'overtaken', detail: 'it went on' })
+        store.questions.close(questionId('3'), 4, { state: 'expired' })
+        const closed = store.questions.list({ limit: 9, states: ['overtaken', 'expired'] })
+        expect(closed.map(({ id, detail }) => [id, detail])).toEqual([
+          [questionId('3'), undefined],
+          [questionId('1'), 'it went on'],
+        ])
+        expect(store.questions.list({ limit: 1, terminalId: a }).map(({ id }) => id)).toEqual([questionId('2')])
+        store.questions.noteShown(questionId('2'), b)
+        store.questions.noteShown(questionId('2'), b)
+        expect([store.questions.isShownTo(questionId('2'), b), store.questions.isShownTo(questionId('2'), a)]).toEqual([
+          true,
+          false,
+        ])
       })
 
       test('the same id twice is a conflict, and a terminal that is not there is not found', () => {
@@ -826,7 +858,7 @@ export function describeStore(name: string, storeCase: StoreCase): void {
           store.jobs.setWorker(job, id)
           store.jobs.step(job, 'cancel', { atMs: 500 })
           store.questions.insert(newQuestion(questionId(id.slice(0, 1)), id))
-          store.questions.close(questionId(id.slice(0, 1)), 500, undefined)
+          store.questions.close(questionId(id.slice(0, 1)), 500, { state: 'expired' })
         }
         endTerminal(store, a, 600)
         expect(store.purge(400)).toMatchObject({ terminals: 0, messages: 0, events: 0 })

@@ -8,7 +8,7 @@ import type { DomainEvent, DomainEventBody } from '../domain/events.ts'
 import type { JobId, MessageId, MessageToken, QuestionId, SessionName, TerminalId } from '../domain/ids.ts'
 import type { Job, JobResult, JobState, JobStep } from '../domain/job.ts'
 import type { DeliveryClass, Message, MessageKind } from '../domain/message.ts'
-import type { Question } from '../domain/question.ts'
+import type { Question, QuestionClosing, QuestionState } from '../domain/question.ts'
 import type { EvidenceSource, TurnOutcome } from '../domain/status.ts'
 import type { Binding, Exit, Life, LifeStep, PaneRef, Session, Terminal } from '../domain/terminal.ts'
 import type { Worktree, WorktreeState } from '../domain/worktree.ts'
@@ -22,6 +22,10 @@ export type NewMessage = {
   readonly jobId: JobId | undefined
   readonly body: string
   readonly createdAtMs: number
+  readonly author?: string
+  readonly hops?: number
+  /** Stands in the queue where this message stood. */
+  readonly placeOf?: MessageId
   /** Undefined: idle. */
   readonly deliveryClass?: DeliveryClass
   readonly resendOf?: MessageId
@@ -121,8 +125,16 @@ export interface MessageRows {
   count(receiverId: TerminalId, states: readonly DeliveryState[]): number
   /** Whether `senderId` itself has sent `receiverId` a message (kind send_message) since then. */
   hasSent(senderId: TerminalId, receiverId: TerminalId, sinceMs: number): boolean
-  /** The next message for this receiver in `queued`; order per sender and receiver is by id. */
+  /** The next message for this receiver in `queued`; order per sender and receiver is by id, a digest in the place of its first. */
   nextQueued(receiverId: TerminalId): Message | undefined
+  /** As many as come next, in their order. Messages that a digest carries are not among them. */
+  listQueued(receiverId: TerminalId, limit: number): readonly Message[]
+  /** From now on `id` is brought by the digest `carrier`. False: it is not waiting in the queue any more, or carried already. */
+  setCarrier(id: MessageId, carrier: MessageId): boolean
+  /** In their order. */
+  listCarried(carrier: MessageId): readonly Message[]
+  /** The newest that `receiverId` has taken. */
+  findNewestTaken(receiverId: TerminalId): Message | undefined
   /** The queued ones whose sender does not want to wait for rest, and those before them of the same senders; oldest first. */
   listUrgent(receiverId: TerminalId): readonly Message[]
   /**
@@ -157,12 +169,37 @@ export interface JobRows {
   claimReport(id: JobId): boolean
 }
 
+export type NewQuestion = Omit<Question, 'state' | 'closedAtMs' | 'answer' | 'answeredBy' | 'detail' | 'noticeId'>
+export type QuestionFilter = {
+  readonly limit: number
+  readonly states?: readonly QuestionState[]
+  readonly terminalId?: TerminalId
+}
+
 export interface QuestionRows {
-  insert(question: Omit<Question, 'closedAtMs' | 'answer'>): Question
+  insert(question: NewQuestion): Question
   find(id: QuestionId): Question | undefined
   listOpen(terminalId?: TerminalId): readonly Question[]
+  /** Newest first. */
+  list(filter: QuestionFilter): readonly Question[]
   /** False when it was closed already. */
-  close(id: QuestionId, atMs: number, answer: string | undefined): boolean
+  close(id: QuestionId, atMs: number, closing: QuestionClosing): boolean
+  /** The message by which somebody is told of it. */
+  setNotice(id: QuestionId, messageId: MessageId): void
+  findByNotice(messageId: MessageId): Question | undefined
+  noteShown(id: QuestionId, to: TerminalId): void
+  isShownTo(id: QuestionId, to: TerminalId): boolean
+}
+
+/** A queue that a person has stopped. */
+export type Hold = { readonly by: string; readonly why: string; readonly atMs: number }
+
+export interface HoldRows {
+  find(id: TerminalId): Hold | undefined
+  /** False: it was held already. */
+  set(id: TerminalId, hold: Hold): boolean
+  /** False: it was not held. */
+  clear(id: TerminalId): boolean
 }
 
 /** One for each terminal that has or had one; their terminals may be gone. Removed ones leave no row. */
@@ -219,6 +256,7 @@ export interface Store extends Disposable {
   readonly messages: MessageRows
   readonly jobs: JobRows
   readonly questions: QuestionRows
+  readonly holds: HoldRows
   readonly worktrees: WorktreeRows
   readonly events: EventRows
   /** Values of CAO itself (instance facts, last recovery), small JSON texts. */

@@ -69,6 +69,22 @@ export async function readPane(runner: Runner, paneId: string, tagOption: string
   return facts?.paneId === paneId ? { kind: 'found', facts } : { kind: 'gone' }
 }
 
+export type ClientsOutcome =
+  | { readonly kind: 'listed'; readonly clients: readonly { readonly name: string; readonly activeAtMs: number }[] }
+  | Exclude<CommandOutcome, { readonly kind: 'done' }>
+
+/** Clients of people, no control clients, that look at the session of a pane. Source: tmux(1), client_activity. */
+export async function listClients(runner: Runner, paneId: string): Promise<ClientsOutcome> {
+  const format = '#{client_control_mode} #{client_activity} #{client_name}'
+  const outcome = await runPrinting(runner, `list-clients -t ${paneTarget(paneId)} -F ${quote(format)}`)
+  if (outcome.kind !== 'printed') return outcome
+  const clients = outcome.lines.flatMap((line) => {
+    const [, atS, name] = /^0 (\d+) (.+)$/.exec(new TextDecoder().decode(line)) ?? []
+    return name === undefined ? [] : [{ name, activeAtMs: Number(atS) * 1_000 }]
+  })
+  return { kind: 'listed', clients }
+}
+
 /**
  * To stand before each removal of a pane. When the current window of a session goes and the last
  * one follows within the same turn of the server, tmux 3.3a tells its control clients about a

@@ -35,7 +35,7 @@ export class Contract implements AsyncDisposable {
   }
 
   static async start(): Promise<Contract> {
-    const real = await RealServer.start({ CAO_CORS_ORIGINS: 'http://listed.example:5173' })
+    const real = await RealServer.start({ CAO_CORS_ORIGINS: 'http://listed.example:5173', CAO_LIMIT_HOPS: '3' })
     const dir = join(real.home, 'project')
     await mkdir(dir)
     return new Contract(real, dir)

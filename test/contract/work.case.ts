@@ -72,6 +72,109 @@ export function workRefusals(contract: () => Contract): void {
     })
   })
 
+  test('agents that wake each other for ever are stopped, and told why', async () => {
+    const one = await contract().createAgent()
+    const two = await contract().addAgent(one.session_name)
+    const send = async (from: string, to: string, how: 'inbox/messages' | 'input') => {
+      const headers = { 'x-cao-capability': await contract().real.capability(from) }
+      const answer = await ask('POST', `/terminals/${to}/${how}`, { body: { message: 'reply fine' }, headers })
+      const { message_id: id } = answer.body as { message_id?: number }
+      if (id !== undefined) await eventually('its arrival', async () => await isDelivered(id))
+      return answer
+    }
+    const isDelivered = async (id: number) => {
+      const { state } = (await ask('GET', `/messages/${id}`)).body as { state: string }
+      return state === 'answered' ? true : undefined
+    }
+    for (const [from, to] of [
+      [one, two],
+      [two, one],
+      [one, two],
+    ] as const) {
+      expect((await send(from.id, to.id, 'inbox/messages')).status).toBe(200)
+    }
+    const refused = [await send(two.id, one.id, 'inbox/messages'), await send(two.id, one.id, 'input')]
+    expect(refused.map(refusal)).toEqual(refused.map(() => [409, 'LIMIT_REACHED']))
+    const { events } = (await ask('GET', '/events/history?limit=500')).body as {
+      events: { type: string; sender_id: string }[]
+    }
+    const stops = events.filter(({ type, sender_id: id }) => type === 'loop.stopped' && id === two.id)
+    expect(stops, 'the person is told once').toHaveLength(1)
+    // A person begins anew.
+    await ask('POST', `/terminals/${two.id}/input`, { body: { message: 'reply hello' } })
+    expect((await send(two.id, one.id, 'inbox/messages')).status).toBe(200)
+    for (const { id } of [one, two]) await ask('DELETE', `/terminals/${id}`)
+  })
+
+  test('a queue that a person holds types nothing until it is released, or a person sends something', async () => {
+    const { id } = await contract().createAgent()
+    const hold = await ask('POST', `/terminals/${id}/hold`, { body: { why: 'I look at it' } })
+    expect([hold.status, hold.body]).toMatchObject([200, { id }])
+    const other = await contract().createAgent()
+    const headers = { 'x-cao-capability': await contract().real.capability(other.id) }
+    const sent = await ask('POST', `/terminals/${other.id}/inbox/messages`, { body: { message: 'reply x' }, headers })
+    expect(sent.status, 'nobody writes to itself').toBe(400)
+    const job = await ask('POST', '/jobs', {
+      body: { kind: 'assign', agent_profile: 'developer', message: 'reply later', reuse_terminal_id: id },
+    })
+    expect(job.status).toBe(201)
+    const explained = await eventually('the reason of the hold', async () => {
+      const { facts } = (await ask('GET', `/terminals/${id}/explain`)).body as { facts: { hold: string } }
+      return facts.hold === 'none' ? undefined : facts.hold
+    })
+    expect(explained).toBe('the queue is held by person/unix (I look at it): `cao release` lets it go on')
+    expect((await ask('GET', `/terminals/${id}`)).body).toMatchObject({ queue_length: 1, status: 'idle' })
+    expect((await ask('POST', `/terminals/${id}/release`)).status).toBe(200)
+    await contract().waitForStatus(id, 'completed')
+    await ask('POST', `/terminals/${id}/hold`)
+    const typed = await ask('POST', `/terminals/${id}/input`, { body: { message: 'reply again' } })
+    expect(typed.body).toMatchObject({ status: 'delivered' })
+    const { events } = (await ask('GET', '/events/history?limit=500')).body as {
+      events: { type: string; terminal_id: string; by: string }[]
+    }
+    const told = events.filter((event) => event.terminal_id === id && /held|released/.test(event.type))
+    expect(told.map(({ type, by }) => [type, by])).toEqual([
+      ['terminal.held', 'person/unix'],
+      ['terminal.released', 'person/unix'],
+      ['terminal.held', 'person/unix'],
+      ['terminal.released', 'person/unix'],
+    ])
+    for (const each of [id, other.id]) await ask('DELETE', `/terminals/${each}`)
+  })
+
+  test('a supervisor answers questions and no permission, and only what it was shown', async () => {
+    const boss = await contract().createAgent()
+    const worker = await contract().addAgent(boss.session_name)
+    const headers = { 'x-cao-capability': await contract().real.capability(boss.id) }
+    const answer = (text: string, question_id?: string) =>
+      ask('POST', `/terminals/${worker.id}/answer`, { body: { answer: text, question_id }, headers })
+    await ask('POST', `/terminals/${worker.id}/input`, { body: { message: 'tool true\nreply done' } })
+    const permission = await waitForQuestion(contract().real, worker.id)
+    const refused = await answer('Yes', permission.id)
+    expect([refusal(refused), (refused.body as { detail: string }).detail]).toEqual([
+      [403, 'FORBIDDEN'],
+      `question ${permission.id} waits for the person: permissions are given by the person, unless its profile says otherwise. They answer it with \`cao questions answer ${permission.id} ANSWER\``,
+    ])
+    await ask('POST', `/terminals/${worker.id}/answer`, { body: { answer: 'Yes' } })
+    await contract().waitForStatus(worker.id, 'completed')
+    await ask('POST', `/terminals/${worker.id}/input`, { body: { message: 'ask Which?|red|blue\nreply done' } })
+    const question = await waitForQuestion(contract().real, worker.id)
+    expect(refusal(await answer('red')), 'it was not shown').toEqual([409, 'CONFLICT'])
+    const shown = await ask('GET', `/terminals/${worker.id}/questions`, { headers })
+    expect(shown.body).toMatchObject([{ id: question.id, state: 'open', answered_by: null, operation: null }])
+    expect((await answer('red')).body).toMatchObject({ state: 'answered', answered_by: boss.id, answer: 'red' })
+    expect(refusal(await answer('blue', question.id)), 'it is closed').toEqual([409, 'CONFLICT'])
+    const closed = await ask('GET', '/questions?state=answered')
+    const ours = (closed.body as { id: string; answered_by: string }[]).filter(({ id }) =>
+      [permission.id, question.id].includes(id),
+    )
+    expect(ours.map(({ id, answered_by: by }) => [id, by])).toEqual([
+      [question.id, boss.id],
+      [permission.id, 'person/unix'],
+    ])
+    for (const { id } of [boss, worker]) await ask('DELETE', `/terminals/${id}`)
+  })
+
   test('an answer that is none of the options of a permission is refused, and the question stays', async () => {
     const { id } = await contract().createAgent()
     await ask('POST', `/terminals/${id}/input`, { body: { message: 'tool true\nreply done' } })

@@ -13,7 +13,8 @@ const pins: readonly (readonly [what: string, words: readonly string[], pinned: 
     eventTypes,
     `session.created session.deleted terminal.created terminal.life_changed terminal.status_changed message.queued
      message.state_changed job.created job.state_changed question.opened question.closed backend.ready backend.lost
-     recovery.finished worktree.created worktree.removed worktree.kept worktree.missing notify.failed message.dropped`,
+     recovery.finished worktree.created worktree.removed worktree.kept worktree.missing notify.failed message.dropped person.typed turn.interrupted
+     terminal.held terminal.released loop.stopped`,
   ],
   [
     'states of a delivery',
@@ -31,7 +32,7 @@ const pins: readonly (readonly [what: string, words: readonly string[], pinned: 
   ],
   ['sources of evidence', evidenceSources, 'api hook transcript title screen process'],
   ['orchestration types, which are upstream', orchestrationTypes, 'send_message handoff assign'],
-  ['kinds of a message', messageKinds, 'input send_message handoff assign callback notice command'],
+  ['kinds of a message', messageKinds, 'input send_message handoff assign callback notice digest command'],
   ['classes of a delivery', deliveryClasses, 'idle gap interrupt'],
 ]
 

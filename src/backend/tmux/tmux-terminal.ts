@@ -18,8 +18,16 @@ import { type CaptureRunner, capturePane } from '../../tmux/capture.ts'
 import { type InputTarget, pasteFile, pressKeys, type InputOutcome as TmuxInputOutcome } from '../../tmux/input.ts'
 import { makeNonce } from '../../tmux/nonce.ts'
 import type { PaneFacts } from '../../tmux/pane-fields.ts'
-import { type OptionOutcome, pipePane, readPane, readPaneOption } from '../../tmux/panes.ts'
-import type { BackendTerminal, CaptureOutcome, InputOutcome, KeyStroke, OutputChunk, Presence } from '../backend.ts'
+import { listClients, type OptionOutcome, pipePane, readPane, readPaneOption } from '../../tmux/panes.ts'
+import type {
+  BackendClient,
+  BackendTerminal,
+  CaptureOutcome,
+  InputOutcome,
+  KeyStroke,
+  OutputChunk,
+  Presence,
+} from '../backend.ts'
 import { endTerminal } from './end-terminal.ts'
 import { failedFault, unavailableFault, untilAborted } from './faults.ts'
 import { ensureLog, readAgentPid, readExit, readWrapper, sinkCommand, type TerminalFiles } from './launch-files.ts'
@@ -172,6 +180,16 @@ export class TmuxTerminal implements BackendTerminal {
     const outcome = await untilAborted(readPane(runner, this.pane.paneId, tagOption), waiting)
     if (outcome.kind === 'found') return this.#isOurs(outcome.facts) ? 'present' : 'absent'
     return outcome.kind === 'gone' ? 'absent' : 'unknown'
+  }
+
+  async listClients(waiting: Waiting): Promise<readonly BackendClient[]> {
+    const runner = this.#host.runnerFor(this.pane.instanceId)
+    if (runner === undefined) return []
+    const outcome = await untilAborted(listClients(runner, this.pane.paneId), waiting)
+    if (outcome.kind === 'listed') return outcome.clients
+    if (outcome.kind === 'gone') return []
+    if (outcome.kind === 'failed') throw failedFault('list the clients', outcome.detail)
+    throw unavailableFault(outcome)
   }
 
   async agentPid(): Promise<number | undefined> {

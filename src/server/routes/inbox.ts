@@ -11,7 +11,7 @@ import {
   toMessageBody,
   toSentBody,
 } from '../../protocol/message.ts'
-import { requireReach, requireSender, senderOf } from '../access.ts'
+import { authorOf, requireReach, requireSender, senderOf } from '../access.ts'
 import { messageIdPart, terminalIdPart } from '../path-parts.ts'
 import { route } from '../route.ts'
 
@@ -24,16 +24,16 @@ export const inboxRoutes = [
       'The same `uuid` again is the same message.',
     isUpstream: true,
     access: 'reach',
-    errors: ['BAD_REQUEST', 'TOO_LARGE', 'BLOCKED', 'QUEUE_FULL'],
+    errors: ['BAD_REQUEST', 'TOO_LARGE', 'BLOCKED', 'QUEUE_FULL', 'LIMIT_REACHED'],
     path: { id: terminalIdPart },
     params: sendMessageParams,
     answer: sentSchema,
-    handle: ({ app, actor, path, params: { message, sender_id, uuid, delivery } }) => {
+    handle: ({ app, c, actor, path, params: { message, sender_id, uuid, delivery } }) => {
       const senderId = senderOf(actor, sender_id) ?? 'user'
       const named = uuid === undefined ? {} : { uuid }
-      return toSentBody(
-        app.queueMessage({ senderId, receiverId: path.id, body: message, deliveryClass: delivery, ...named }),
-      )
+      const author = authorOf(actor, c)
+      const rest = { author, deliveryClass: delivery, ...named }
+      return toSentBody(app.queueMessage({ senderId, receiverId: path.id, body: message, ...rest }))
     },
   }),
   route({

@@ -1,7 +1,7 @@
 /** What is typed into a terminal: text, a key, the wish to end. */
-import { commandParams, inputParams, keyParams, sentSchema, toSentBody } from '../../protocol/message.ts'
-import { successSchema } from '../../protocol/terminal.ts'
-import { senderOf } from '../access.ts'
+import { commandParams, holdParams, inputParams, keyParams, sentSchema, toSentBody } from '../../protocol/message.ts'
+import { successSchema, terminalSchema, toTerminalBody } from '../../protocol/terminal.ts'
+import { authorOf, senderOf } from '../access.ts'
 import { actionWaiting, clientWaiting } from '../context.ts'
 import { terminalIdPart } from '../path-parts.ts'
 import { route } from '../route.ts'
@@ -15,14 +15,14 @@ export const terminalInputRoutes = [
       'After `wait_s` seconds the answer tells what is known.',
     isUpstream: true,
     access: 'command',
-    errors: ['BAD_REQUEST', 'TOO_LARGE', 'BLOCKED', 'QUEUE_FULL'],
+    errors: ['BAD_REQUEST', 'TOO_LARGE', 'BLOCKED', 'QUEUE_FULL', 'LIMIT_REACHED'],
     path: { id: terminalIdPart },
     params: inputParams,
     answer: sentSchema,
     handle: async ({ app, c, services, actor, path, params: { message, sender_id, orchestration_type, wait_s } }) => {
       const senderId = senderOf(actor, sender_id) ?? 'user'
       const kind = orchestration_type === undefined ? {} : { orchestrationType: orchestration_type }
-      const input = { body: message, senderId, waitMs: wait_s * 1_000, ...kind }
+      const input = { body: message, senderId, author: authorOf(actor, c), waitMs: wait_s * 1_000, ...kind }
       return toSentBody(await app.sendInput(path.id, input, clientWaiting(c, services)))
     },
   }),
@@ -53,10 +53,31 @@ export const terminalInputRoutes = [
     path: { id: terminalIdPart },
     params: keyParams,
     answer: successSchema,
-    handle: async ({ app, path, params }) => {
-      await app.pressKey(path.id, params.key, actionWaiting())
+    handle: async ({ app, c, actor, path, params }) => {
+      await app.pressKey(path.id, { key: params.key, by: authorOf(actor, c) }, actionWaiting())
       return { success: true }
     },
+  }),
+  route({
+    at: 'POST /terminals/:id/hold',
+    summary: 'Holds the queue of an agent: nothing is typed into it',
+    description: 'Until it is released, or a person types or sends something to it. What comes meanwhile waits.',
+    access: 'person',
+    errors: ['NOT_FOUND'],
+    path: { id: terminalIdPart },
+    params: holdParams,
+    answer: terminalSchema,
+    handle: ({ app, c, actor, path, params: { why } }) =>
+      toTerminalBody(app.holdQueue(path.id, { by: authorOf(actor, c), why: why ?? 'asked for' })),
+  }),
+  route({
+    at: 'POST /terminals/:id/release',
+    summary: 'Lets a queue that is held go on',
+    access: 'person',
+    errors: ['NOT_FOUND'],
+    path: { id: terminalIdPart },
+    answer: terminalSchema,
+    handle: ({ app, c, actor, path }) => toTerminalBody(app.releaseQueue(path.id, authorOf(actor, c))),
   }),
   route({
     at: 'POST /terminals/:id/exit',

@@ -52,14 +52,21 @@ const toMessage = (row: Row): Message => ({
   createdAtMs: readInteger(row, 'created_at_ms'),
   updatedAtMs: readInteger(row, 'updated_at_ms'),
   droppedAtMs: readOptional(row, 'dropped_at_ms', readInteger),
+  author: readOptional(row, 'author', readText),
+  hops: readInteger(row, 'hops') || undefined,
+  carriedBy: readOptional(row, 'carried_by', (r, c) => trustMessageId(readInteger(r, c))),
 })
 
 const insertSql = `
-INSERT INTO messages (token, kind, sender_id, receiver_id, job_id, body, class, resend_of, state, rungs, created_at_ms,
-  updated_at_ms)
-VALUES (:token, :kind, :senderId, :receiverId, :jobId, :body, :class, :resendOf, 'queued', :rungs, :createdAtMs,
-  :createdAtMs)
+INSERT INTO messages
+  (token, kind, sender_id, receiver_id, job_id, body, state, created_at_ms, updated_at_ms, author, hops, place,
+   class, resend_of, rungs)
+VALUES (:token, :kind, :senderId, :receiverId, :jobId, :body, 'queued', :createdAtMs, :createdAtMs, :author, :hops, :place,
+  :class, :resendOf, :rungs)
 RETURNING *`
+
+/** Waits in a queue by itself, in the order of the queue. */
+const queuedSql = `receiver_id = :receiverId AND state = 'queued' AND carried_by IS NULL ORDER BY ifnull(place, id), id`
 
 const stepSql = `
 UPDATE messages SET state = :to, detail = :detail, attempts = attempts + :more, updated_at_ms = :atMs, rungs = :rungs,
@@ -95,10 +102,10 @@ function addRung(rungs: readonly Rung[], next: Rung): readonly Rung[] {
 }
 
 const urgentSql = `
-SELECT * FROM messages AS one WHERE receiver_id = :receiverId AND state = 'queued' AND EXISTS (
+SELECT * FROM messages AS one WHERE receiver_id = :receiverId AND state = 'queued' AND carried_by IS NULL AND EXISTS (
   SELECT 1 FROM messages AS later WHERE later.receiver_id = :receiverId AND later.state = 'queued'
     AND later.class <> 'idle' AND later.sender_id = one.sender_id AND later.id >= one.id)
-ORDER BY id`
+ORDER BY ifnull(place, id), id`
 
 const isDeadSql = `dropped_at_ms IS NULL AND state IN (SELECT value FROM json_each(:dead))
   AND NOT EXISTS (SELECT 1 FROM messages AS again WHERE again.resend_of = messages.id)`
@@ -131,7 +138,18 @@ export function createMessageRows(database: Database): MessageRows {
         const { deliveryClass = 'idle', resendOf } = message
         const rungs = writeRungs([{ state: 'queued', atMs: createdAtMs }])
         const rest = { class: deliveryClass, resendOf: resendOf ?? null, rungs }
-        const row = database.get(insertSql, { token, kind, senderId, receiverId, jobId, body, createdAtMs, ...rest })
+        const more = { author: message.author ?? null, hops: message.hops ?? 0, place: message.placeOf ?? null }
+        const row = database.get(insertSql, {
+          token,
+          kind,
+          senderId,
+          receiverId,
+          jobId,
+          body,
+          createdAtMs,
+          ...more,
+          ...rest,
+        })
         assert(row !== undefined, 'an inserted message came back empty')
         return toMessage(row)
       }),
@@ -162,8 +180,20 @@ export function createMessageRows(database: Database): MessageRows {
         `receiver_id = :receiverId AND sender_id = :senderId AND kind = 'send_message' AND created_at_ms >= :sinceMs LIMIT 1`,
         { receiverId, senderId, sinceMs },
       ) !== undefined,
-    nextQueued: (receiverId) =>
-      findBy(`receiver_id = :receiverId AND state = 'queued' ORDER BY id LIMIT 1`, { receiverId }),
+    nextQueued: (receiverId) => findBy(`${queuedSql} LIMIT 1`, { receiverId }),
+    listQueued: (receiverId, limit) =>
+      database.all(`SELECT * FROM messages WHERE ${queuedSql} LIMIT :limit`, { receiverId, limit }).map(toMessage),
+    setCarrier(id, carrier) {
+      const sql = `UPDATE messages SET carried_by = :carrier WHERE id = :id AND state = 'queued' AND carried_by IS NULL`
+      return database.run(sql, { id, carrier }) === 1
+    },
+    listCarried: (carrier) =>
+      database.all('SELECT * FROM messages WHERE carried_by = :carrier ORDER BY id', { carrier }).map(toMessage),
+    findNewestTaken: (receiverId) =>
+      findBy(
+        `receiver_id = :receiverId AND state IN ('confirmed', 'turn_started', 'answered') ORDER BY updated_at_ms DESC, id DESC LIMIT 1`,
+        { receiverId },
+      ),
     listUrgent: (receiverId) => database.all(urgentSql, { receiverId }).map(toMessage),
     step: (id, step, change) =>
       moveRow<Message, DeliveryState>({

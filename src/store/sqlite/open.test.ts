@@ -83,6 +83,7 @@ test('works in WAL mode, on strict tables', () => {
       'event_counter',
       'events',
       'facts',
+      'holds',
       'jobs',
       'messages',
       'questions',

@@ -12,6 +12,7 @@ import { Database } from './database.ts'
 import { createEventRows } from './events.ts'
 import { createFacts } from './facts.ts'
 import { storeCorrupt } from './faults.ts'
+import { createHoldRows } from './holds.ts'
 import { createJobRows } from './jobs.ts'
 import { createMessageRows } from './messages.ts'
 import { migrate } from './migrate.ts'
@@ -90,6 +91,7 @@ function assemble(database: Database): Store {
     messages: createMessageRows(database),
     jobs: createJobRows(database),
     questions: createQuestionRows(database),
+    holds: createHoldRows(database),
     worktrees: createWorktreeRows(database),
     events: createEventRows(database),
     ...createFacts(database),
