@@ -1,5 +1,5 @@
 /** `cao config`, `cao env` and `cao skills` as a person runs them: the built program on a home of its own. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -16,6 +16,42 @@ type How = { readonly input?: string; readonly env?: Readonly<Record<string, str
 const cao = (args: string, how: How = {}): Promise<Ran> => world.run('cao', args.split(' '), how)
 const json = async (args: string, how: How = {}): Promise<unknown> => JSON.parse((await cao(`${args} --json`, how)).out)
 const modeOf = (path: string) => statSync(path).mode & 0o777
+
+test('an agent changes neither the home nor the server by a command, and may look', async () => {
+  const env = { CAO_TERMINAL_ID: '1a2b3c4d' }
+  for (const args of [
+    'config set logging.level debug',
+    'config unset logging.level',
+    'env set TOKEN x',
+    'env unset TOKEN',
+    'skills add .',
+    'skills remove plan',
+    'server stop',
+    'service install',
+    'service uninstall',
+    'doctor --repair-store',
+  ]) {
+    const refused = await cao(args, { env })
+    expect([args, refused.code, refused.err]).toEqual([args, 77, 'Error: only a person may do this, not an agent\n'])
+  }
+  expect((await cao('config get logging.level', { env })).code).toBe(0)
+})
+
+test('what can not be printed is told as that, and not as a fault of CAO', () => {
+  const script = `exec "${caoProgram}" config list > /dev/full`
+  const { status, stderr } = spawnSync('sh', ['-c', script], { env: world.world.env, encoding: 'utf8' })
+  expect([status, stderr]).toEqual([
+    75,
+    expect.stringMatching(/^Error: what this command prints can not be written: ENOSPC/),
+  ])
+})
+
+test('of changes by several commands at once none is lost', async () => {
+  const names = ['A1', 'A2', 'A3', 'A4', 'A5', 'A6']
+  await Promise.all(names.map((name) => cao(`env set ${name}`, { input: 'x' })))
+  expect((await json('env list')) as object[]).toMatchObject(names.map((name) => ({ name })))
+  for (const name of names) await cao(`env unset ${name}`)
+})
 
 describe('cao config', () => {
   test('shows what holds and who says it, and sets and takes back without a server', async () => {

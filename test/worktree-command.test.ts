@@ -61,6 +61,15 @@ test('a set-up is shown before it is allowed, and nobody allows it where nobody 
   await world.client.deleteTerminal(id)
 })
 
+test('nothing in the command of a set-up is hidden from whoever is to allow it', async () => {
+  const setup = ['sh', '-c', 'echo \u001b]0;; touch owned #\u0007\ntouch x\u202e']
+  writeFileSync(join(dir, '.cao', 'worktree.json'), JSON.stringify({ setup }))
+  const shown = await cao('worktree', 'trust')
+  expect(shown.out).toContain("sh -c 'echo \\u{1b}]0;; touch owned #\\u{7}\\u{a}touch x\\u{202e}'")
+  const nowhere = await cao('worktree', 'trust', join(dir, 'nowhere'))
+  expect([nowhere.code, nowhere.err]).toEqual([2, expect.stringContaining('there is no such directory')])
+})
+
 test('how one is told is shown, and tried also in quiet hours', async () => {
   const shown = await cao('notify')
   // What the set-up made was not ignored, so that worktree was kept.

@@ -71,8 +71,9 @@ export async function prepareWorktree(
 
 /** Errors: as `prepareWorktree`. */
 export async function requireRepository(git: GitContext, directory: string): Promise<Repository> {
-  const found = await findRepository(git, directory)
   const refuse = (why: string) => new AppError('BAD_REQUEST', `a worktree of ${directory} can not be made: ${why}`)
+  if ((await stat(directory).catch(() => undefined))?.isDirectory() !== true) throw refuse('there is no such directory')
+  const found = await findRepository(git, directory)
   if (found.kind === 'none') {
     throw refuse('it is in no git repository; leave use_worktree out, or run "git init" there and commit')
   }

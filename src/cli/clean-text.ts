@@ -30,6 +30,10 @@ export function cleanText(text: string): string {
     .replace(directional, '')
 }
 
+/** Nothing left out, for a text that a person is to decide on: what could hide or move something is shown by its number. */
+export const showExactly = (text: string): string =>
+  text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`)
+
 /** One line: every run of white space becomes one blank. */
 export function cleanLine(text: string): string {
   return cleanText(text).replace(/\s+/g, ' ').trim()

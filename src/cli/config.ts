@@ -18,6 +18,7 @@ import type { Call, CliContext, Command } from './command.ts'
 import { flagOption, takePositionals } from './parse-call.ts'
 import { prepareHome } from './prepare-home.ts'
 import { printJson, printLine } from './print.ts'
+import { requirePerson } from './require-person.ts'
 import { mask, readSecret } from './secret.ts'
 import { type Column, formatTable } from './table.ts'
 
@@ -135,6 +136,7 @@ async function unset({ options, positionals, context }: Call): Promise<void> {
 }
 
 async function change(context: CliContext, name: OptionName, value: unknown): Promise<void> {
+  requirePerson(context)
   await prepareHome(context.layout)
   await updateSettings(context, (settings) => writeSetting(settings, name, value))
 }

@@ -6,7 +6,7 @@ export const demoCommand: Command = {
   usage: `cao demo [--keep] [--provider NAME]
 
   --keep           leave the team running at the end, and say how to look at it and how to end it
-  --provider NAME  what the workers are: scripted (the default) or opencode_cli`,
+  --provider NAME  what the workers are: scripted (the default), opencode_cli or claude_code`,
   options: { keep: { type: 'boolean' }, provider: { type: 'string' } },
   async run({ options, positionals, context }) {
     takePositionals(positionals, [])

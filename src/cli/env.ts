@@ -9,6 +9,7 @@ import type { Call, Command } from './command.ts'
 import { flagOption, takePositionals } from './parse-call.ts'
 import { prepareHome } from './prepare-home.ts'
 import { printJson, printLine } from './print.ts'
+import { requirePerson } from './require-person.ts'
 import { mask, readSecret } from './secret.ts'
 
 export const envCommand: Command = {
@@ -55,6 +56,7 @@ async function set({ options, positionals, context }: Call): Promise<void> {
   if (!isVariableName(name)) {
     throw new AppError('BAD_REQUEST', 'NAME is a name of a variable: letters, digits and _, and no digit first')
   }
+  requirePerson(context)
   const value = argument ?? (await readSecret(context, name))
   await prepareHome(context.layout)
   await updateEnvFile(context, (kept) => ({ ...kept, [name]: value }))
@@ -78,6 +80,7 @@ async function get({ options, positionals, context }: Call): Promise<void> {
 
 async function unset({ options, positionals, context }: Call): Promise<void> {
   const { NAME = '' } = takePositionals<'NAME'>(positionals, ['NAME'])
+  requirePerson(context)
   requireKept(await readEnvFile(context.layout.envFile), NAME)
   await updateEnvFile(context, (kept) => Object.fromEntries(Object.entries(kept).filter(([name]) => name !== NAME)))
   if (flagOption(options, 'json')) await printJson(context, { name: NAME })

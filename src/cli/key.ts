@@ -7,7 +7,8 @@ import { printJson } from './print.ts'
 export const keyCommand: Command = {
   usage: `cao key TERMINAL KEY
 
-  KEY is one of Enter Escape Tab Space Up Down Left Right, a single letter or digit, or with C-, M- or S- before it.`,
+  KEY is one of Enter Escape Tab BTab Space BSpace Up Down Left Right Home End PageUp PageDown, F1 to F12, one letter or
+  digit; with C-, M- or S- before it.`,
   options: {},
   async run({ options, positionals, context }) {
     const { TERMINAL = '', KEY: key = '' } = takePositionals(positionals, ['TERMINAL', 'KEY'])

@@ -7,9 +7,11 @@ import type { StoreRepair } from '../protocol/store-repair.ts'
 import type { CliContext } from './command.ts'
 import { printJson, printLine } from './print.ts'
 import { formatAdopted } from './recover.ts'
+import { requirePerson } from './require-person.ts'
 
 /** The exit code. Errors: CONFLICT while a server runs, STORE_NEWER, SERVER_UNREACHABLE. */
 export async function repairStore(context: CliContext, isJson: boolean): Promise<number> {
+  requirePerson(context)
   const repair = await context.repairStore()
   if (!isJson) await printLine(context, formatRepair(repair).join('\n'))
   const agents = repair.kind === 'whole' ? undefined : await (await context.openClient()).adopt()

@@ -10,7 +10,7 @@ import type { RuleListing, TriedScreen } from './screen-tools.ts'
 import { formatTable } from './table.ts'
 
 export const rulesCommand: Command = {
-  usage: `cao rules list [--provider NAME] [--json]
+  usage: `cao rules [list] [--provider NAME] [--json]
        cao rules test --provider NAME [--title TEXT] [--alternate] [--cols N --rows N] [--json] FILE...
        cao rules record TERMINAL --out DIR [--name NAME]
 
@@ -33,7 +33,7 @@ export const rulesCommand: Command = {
     name: { type: 'string' },
   },
   async run(call) {
-    const [action = '', ...rest] = call.positionals
+    const [action = 'list', ...rest] = call.positionals
     switch (action) {
       case 'list':
         takePositionals(rest, [])

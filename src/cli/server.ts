@@ -13,6 +13,7 @@ import { formatAge } from './format-time.ts'
 import { flagOption, takePositionals } from './parse-call.ts'
 import { prepareHome } from './prepare-home.ts'
 import { printJson, printLine } from './print.ts'
+import { requirePerson } from './require-person.ts'
 import { formatFacts } from './table.ts'
 
 /** From SIGTERM to the end of the process; agents are left alone, so that there is little to do. Units: ms. */
@@ -139,6 +140,7 @@ function formatRecovery(recovery: Readonly<Record<string, unknown>> | null | und
 }
 
 async function stop(context: CliContext, isJson: boolean): Promise<number> {
+  requirePerson(context)
   const found = await findServer(context.layout, context.clock)
   const isThere = found.kind !== 'none'
   const rest = found.kind === 'running' ? await describeRest(context, found.file) : agentsGoOn

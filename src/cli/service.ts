@@ -16,6 +16,7 @@ import { refuseBadHome } from './home-fault.ts'
 import { isLingering } from './logout.ts'
 import { flagOption, takePositionals } from './parse-call.ts'
 import { printJson, printLine } from './print.ts'
+import { requirePerson } from './require-person.ts'
 import { unitText } from './service-unit.ts'
 import { formatFacts } from './table.ts'
 
@@ -37,7 +38,8 @@ export const serviceCommand: Command = {
     switch (action) {
       case 'install':
         if (!flagOption(options, 'print')) return install(context, isJson)
-        await context.out(textOf(context))
+        if (isJson) await printJson(context, { unit: unitOf(context).path, text: textOf(context) })
+        else await context.out(textOf(context))
         return 0
       case 'uninstall':
         return uninstall(context, isJson)
@@ -62,6 +64,7 @@ function unitOf({ env, layout }: CliContext): { readonly name: string; readonly 
 }
 
 async function install(context: CliContext, isJson: boolean): Promise<number> {
+  requirePerson(context)
   const unit = unitOf(context)
   await requireManager(context)
   const { out: state } = await systemctl(context, 'is-active', unit.name)
@@ -91,6 +94,7 @@ async function install(context: CliContext, isJson: boolean): Promise<number> {
 }
 
 async function uninstall(context: CliContext, isJson: boolean): Promise<number> {
+  requirePerson(context)
   const unit = unitOf(context)
   const isThere = existsSync(unit.path)
   if (isThere) {

@@ -9,6 +9,7 @@ import type { Call, Command } from './command.ts'
 import { flagOption, takePositionals } from './parse-call.ts'
 import { prepareHome } from './prepare-home.ts'
 import { printAgentText, printJson, printLine } from './print.ts'
+import { requirePerson } from './require-person.ts'
 import { type Column, formatTable } from './table.ts'
 
 export const skillsCommand: Command = {
@@ -55,6 +56,7 @@ async function show({ options, positionals, context }: Call): Promise<void> {
 
 async function add({ options, positionals, context }: Call): Promise<void> {
   const { DIR = '' } = takePositionals<'DIR'>(positionals, ['DIR'])
+  requirePerson(context)
   const from = isAbsolute(DIR) ? DIR : resolve(context.cwd, DIR)
   await prepareHome(context.layout)
   const { name, description, dir } = await whileLocked(context, () =>
@@ -66,6 +68,7 @@ async function add({ options, positionals, context }: Call): Promise<void> {
 
 async function remove({ options, positionals, context }: Call): Promise<void> {
   const { NAME = '' } = takePositionals<'NAME'>(positionals, ['NAME'])
+  requirePerson(context)
   await whileLocked(context, () => removeSkill(context.layout.skillsDir, NAME))
   if (flagOption(options, 'json')) await printJson(context, { name: NAME })
   else context.note(`removed: ${NAME}`)

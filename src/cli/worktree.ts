@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { AppError } from '../domain/errors.ts'
 import type { SetupBody, WorktreeBody } from '../protocol/worktree.ts'
 import { type Action, runAction } from './actions.ts'
-import { cleanLine } from './clean-text.ts'
+import { cleanLine, showExactly } from './clean-text.ts'
 import type { Call, CliContext, Command } from './command.ts'
 import { flagOption, requireTerminalId, takePositionals } from './parse-call.ts'
 import { formatCommandLine, printJson, printLine } from './print.ts'
@@ -91,4 +91,4 @@ function findDirectory(positionals: readonly string[], context: CliContext): str
 }
 
 const describe = ({ file, argv, timeout_s }: SetupBody): string =>
-  `${cleanLine(file ?? '')} runs, for at most ${timeout_s ?? 0} s:\n  ${cleanLine(formatCommandLine(argv))}`
+  `${cleanLine(file ?? '')} runs, for at most ${timeout_s ?? 0} s:\n  ${showExactly(formatCommandLine(argv))}`

@@ -44,8 +44,16 @@ const findHome = (): HomeLayout => inDirectory(() => layoutOf(resolve(resolveHom
 /** Resolves when stdout can take more, so that a slow reader slows us down instead of filling our memory. */
 function write(text: string): Promise<void> {
   return new Promise((done, reject) => {
-    process.stdout.write(text, (error) => (error ? reject(error) : done()))
+    process.stdout.write(text, (error) => (error ? reject(toOutputFault(error)) : done()))
   })
+}
+
+/** A reader that has gone away is no fault; `runCli` knows it by its code. */
+function toOutputFault(error: NodeJS.ErrnoException): Error {
+  const { code = '', message } = error
+  if (code === 'EPIPE') return error
+  const kind = code === 'ENOSPC' || code === 'EDQUOT' ? 'STORAGE_FULL' : 'BAD_REQUEST'
+  return new AppError(kind, `what this command prints can not be written: ${message}`, { cause: error })
 }
 
 async function ask(question: string): Promise<string> {
