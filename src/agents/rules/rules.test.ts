@@ -61,7 +61,7 @@ describe('parseRules', () => {
   })
 
   it('knows every verb of the language', () => {
-    const all = `ask call collect crash error flood freeze hang imitate long markdown reply say slow slow-paint
+    const all = `ask call collect crash error flood freeze hang imitate limit long markdown reply say slow slow-paint
       swallow-enter think tool unicode wait`
     expect([...verbs].sort()).toEqual(all.split(/\s+/))
   })

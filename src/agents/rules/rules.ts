@@ -28,6 +28,8 @@ const verbShapes = {
   /** Ends the turn; the next N incoming messages are only remembered; with the last of them the rules below go on. */
   collect: 'whole-number',
   error: 'whole-number',
+  /** A rate limit that ends in so many seconds, and says so. */
+  limit: 'whole-number',
   hang: 'none',
   long: 'optional-number',
   unicode: 'none',

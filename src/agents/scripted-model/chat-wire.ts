@@ -3,7 +3,17 @@ import { randomBytes } from 'node:crypto'
 import type { JsonObject } from '../rules/rules.ts'
 import type { Item, ModelRequest, Tool } from './conversation.ts'
 import type { Act } from './plan-answer.ts'
-import { type Frames, isObject, objectsOf, stringOf, textOf, usage, type Wire, wholeText } from './wire.ts'
+import {
+  describeError,
+  type Frames,
+  isObject,
+  objectsOf,
+  stringOf,
+  textOf,
+  usage,
+  type Wire,
+  wholeText,
+} from './wire.ts'
 
 const makeId = (prefix: string) => `${prefix}${randomBytes(8).toString('hex')}`
 const usageBody = {
@@ -86,9 +96,9 @@ export const chatWire: Wire = {
       items: messages.flatMap(readItem),
     }
   },
-  errorBody(httpStatus) {
+  errorBody(httpStatus, limit) {
     const type = httpStatus === 429 ? 'rate_limit_error' : 'server_error'
-    return { error: { message: `scripted error ${httpStatus}`, type, code: String(httpStatus) } }
+    return { error: { message: describeError(httpStatus, limit), type, code: String(httpStatus) } }
   },
   whole(request, acts: readonly Act[]) {
     const calls = acts.flatMap((act, at) => (act.kind === 'call' ? [toolCall(act.tool, act.args, at)] : []))

@@ -6,7 +6,7 @@ import type { JsonObject } from '../rules/rules.ts'
 import type { Item, ModelRequest, Tool } from './conversation.ts'
 import { cleanUserText } from './conversation.ts'
 import type { Act } from './plan-answer.ts'
-import { type Frames, isObject, objectsOf, stringOf, usage, type Wire, wholeText } from './wire.ts'
+import { describeError, type Frames, isObject, objectsOf, stringOf, usage, type Wire, wholeText } from './wire.ts'
 
 const usageMetadata = {
   promptTokenCount: usage.input,
@@ -123,9 +123,9 @@ export const geminiWire: Wire = {
       ...(schema === undefined ? {} : { answerSchema: schema }),
     }
   },
-  errorBody(httpStatus) {
+  errorBody(httpStatus, limit) {
     const status = statusWords[httpStatus] ?? 'INTERNAL'
-    return { error: { code: httpStatus, message: `scripted error ${httpStatus}`, status } }
+    return { error: { code: httpStatus, message: describeError(httpStatus, limit), status } }
   },
   whole(request, acts: readonly Act[]) {
     const text = wholeText(acts)

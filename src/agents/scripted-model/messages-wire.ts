@@ -3,7 +3,17 @@ import { randomBytes } from 'node:crypto'
 import type { JsonObject } from '../rules/rules.ts'
 import { cleanUserText, type Item, type ModelRequest, type Tool } from './conversation.ts'
 import type { Act } from './plan-answer.ts'
-import { type Frames, isObject, objectsOf, stringOf, textOf, usage, type Wire, wholeText } from './wire.ts'
+import {
+  describeError,
+  type Frames,
+  isObject,
+  objectsOf,
+  stringOf,
+  textOf,
+  usage,
+  type Wire,
+  wholeText,
+} from './wire.ts'
 
 const makeId = (prefix: string) => `${prefix}${randomBytes(8).toString('hex')}`
 const usageBody = { input_tokens: usage.input, output_tokens: usage.output }
@@ -130,9 +140,9 @@ export const messagesWire: Wire = {
     tools: objectsOf(body['tools']).map(readTool),
     items: objectsOf(body['messages']).flatMap(readItems),
   }),
-  errorBody: (httpStatus) => ({
+  errorBody: (httpStatus, limit) => ({
     type: 'error',
-    error: { type: errorTypes[httpStatus] ?? 'api_error', message: `scripted error ${httpStatus}` },
+    error: { type: errorTypes[httpStatus] ?? 'api_error', message: describeError(httpStatus, limit) },
   }),
   whole(request, acts: readonly Act[]) {
     const calls = acts.flatMap((act) =>

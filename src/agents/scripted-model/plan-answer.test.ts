@@ -93,6 +93,8 @@ describe('planAnswer', () => {
 
   it('answers an error rule with that HTTP status', () => {
     expect(planAnswer(request([user('say hm\nerror 429')]))).toEqual({ kind: 'error', httpStatus: 429 })
+    const limited = { kind: 'error', httpStatus: 429, limitS: 60 }
+    expect(planAnswer(request([user('limit 60')]))).toEqual(limited)
   })
 
   it('answers a request without tools, as for a title, at once', () => {

@@ -32,7 +32,8 @@ export type Act =
 
 export type Answer =
   | { readonly kind: 'acts'; readonly acts: readonly Act[] }
-  | { readonly kind: 'error'; readonly httpStatus: number }
+  /** `limitS`: the answer says that it is over in so many seconds. */
+  | { readonly kind: 'error'; readonly httpStatus: number; readonly limitS?: number }
 
 const ownAnswer = 'Scripted title'
 const endsAnswer: ReadonlySet<Step['verb']> = new Set(['reply', 'tool', 'call', 'ask', 'collect', 'hang', 'crash'])
@@ -58,7 +59,8 @@ export function planAnswer(request: ModelRequest): Answer {
   }
   const progress = replay(request)
   const steps = progress.steps.slice(0, firstEnd(progress.steps))
-  const error = steps.find((step) => step.verb === 'error')
+  const error = steps.find((step) => step.verb === 'error' || step.verb === 'limit')
+  if (error?.verb === 'limit') return { kind: 'error', httpStatus: 429, limitS: Number(error.rest) }
   if (error !== undefined) return { kind: 'error', httpStatus: parseNumber(error.rest, 500) }
   const acts = steps.flatMap((step) => actsOf(step, request.tools, progress))
   return { kind: 'acts', acts: acts.length === 0 ? [{ kind: 'text', text: 'Done.' }] : acts }
@@ -99,7 +101,7 @@ function replay(request: ModelRequest): Progress {
   return progress
 }
 
-const breaksOff: ReadonlySet<Step['verb']> = new Set(['error', 'hang', 'crash'])
+const breaksOff: ReadonlySet<Step['verb']> = new Set(['error', 'limit', 'hang', 'crash'])
 
 /** Some programs make one message of all that was asked since the last answer: what was broken off is not asked again. */
 function lastAsked(text: string): string {
@@ -175,6 +177,7 @@ function actsOf(step: Step, tools: readonly Tool[], remembered: Remembered): rea
       return [{ kind: 'drop' }]
     // The error is the whole answer; the last two are of a program's screen and keyboard, which a model does not have.
     case 'error':
+    case 'limit':
     case 'swallow-enter':
     case 'slow-paint':
       return []

@@ -6,7 +6,17 @@ import { randomBytes } from 'node:crypto'
 import type { JsonObject } from '../rules/rules.ts'
 import { cleanUserText, type Item, type ModelRequest, type Tool } from './conversation.ts'
 import type { Act } from './plan-answer.ts'
-import { type Frames, isObject, objectsOf, stringOf, textOf, usage, type Wire, wholeText } from './wire.ts'
+import {
+  describeError,
+  type Frames,
+  isObject,
+  objectsOf,
+  stringOf,
+  textOf,
+  usage,
+  type Wire,
+  wholeText,
+} from './wire.ts'
 
 const makeId = (prefix: string) => `${prefix}_${randomBytes(8).toString('hex')}`
 const usageBody = {
@@ -207,10 +217,17 @@ export const responsesWire: Wire = {
       ...(schema === undefined ? {} : { answerSchema: schema }),
     }
   },
-  errorBody(httpStatus) {
+  errorBody(httpStatus, limit) {
+    // The limit of a person's plan.
+    if (limit !== undefined) {
+      const resets_at = Math.round(limit.untilMs / 1_000)
+      return {
+        error: { type: 'usage_limit_reached', message: describeError(httpStatus, limit), plan_type: 'plus', resets_at },
+      }
+    }
     const type =
       httpStatus === 429 ? 'rate_limit_exceeded' : httpStatus < 500 ? 'invalid_request_error' : 'server_error'
-    return { error: { message: `scripted error ${httpStatus}`, type, code: httpStatus === 429 ? type : null } }
+    return { error: { message: describeError(httpStatus), type, code: httpStatus === 429 ? type : null } }
   },
   whole(request, acts: readonly Act[]) {
     const text = wholeText(acts)

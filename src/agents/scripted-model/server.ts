@@ -84,9 +84,9 @@ async function serve(request: IncomingMessage, response: ServerResponse, serving
   serving.onRequest?.(asked)
   const answer = planAnswer(asked)
   const noteEnd = () => serving.onAnswered?.(asked, describeAnswer(answer))
-  if (answer.kind === 'error' || !asked.isStreaming) noteEnd()
-  if (answer.kind === 'error') return sendJson(response, answer.httpStatus, wire.errorBody(answer.httpStatus))
-  if (!asked.isStreaming) return sendJson(response, 200, wire.whole(asked, answer.acts))
+  if (answer.kind === 'error' || (!asked.isStreaming && !answer.acts.some(isBreak))) noteEnd()
+  if (answer.kind === 'error') return sendError(response, wire, answer, serving.clock.nowMs())
+  if (!asked.isStreaming) return sendWhole(response, wire.whole(asked, answer.acts), answer.acts)
   await stream(response, answer.acts, wire.open(asked), { ...serving, noteEnd })
 }
 
@@ -116,6 +116,25 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
 function sendJson(response: ServerResponse, httpStatus: number, body: JsonObject): void {
   response.writeHead(httpStatus, { 'content-type': 'application/json' })
   response.end(JSON.stringify(body))
+}
+
+type Failure = Extract<Answer, { kind: 'error' }>
+
+/** With a limit, also that trying again is of no use before it ends. */
+function sendError(response: ServerResponse, wire: Wire, { httpStatus, limitS }: Failure, nowMs: number): void {
+  if (limitS === undefined) return sendJson(response, httpStatus, wire.errorBody(httpStatus))
+  response.setHeader('retry-after', limitS)
+  response.setHeader('x-should-retry', 'false')
+  const limit = { seconds: limitS, untilMs: nowMs + limitS * 1_000 }
+  sendJson(response, httpStatus, wire.errorBody(httpStatus, limit))
+}
+
+const isBreak = ({ kind }: Act): boolean => kind === 'drop' || kind === 'hang'
+
+function sendWhole(response: ServerResponse, body: JsonObject, acts: readonly Act[]): void {
+  const broken = acts.find(isBreak)
+  if (broken === undefined) return sendJson(response, 200, body)
+  if (broken.kind === 'drop') response.destroy()
 }
 
 async function stream(

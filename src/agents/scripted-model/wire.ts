@@ -3,11 +3,18 @@ import type { JsonObject } from '../rules/rules.ts'
 import type { ModelRequest } from './conversation.ts'
 import type { Act } from './plan-answer.ts'
 
+export type Limit = { readonly seconds: number; readonly untilMs: number }
+
+/** What a vendor says in any wire. */
+export const describeError = (httpStatus: number, limit?: Limit): string =>
+  `scripted error ${httpStatus}${limit === undefined ? '' : `: try again in ${limit.seconds}s`}`
+
 export interface Wire {
   readonly path: RegExp
   /** Reads a request body that was JSON, and what stands in its path. Missing fields are read as empty. */
   read(body: JsonObject, path: string): ModelRequest
-  errorBody(httpStatus: number): JsonObject
+  /** `limit`: why it says no is over then. */
+  errorBody(httpStatus: number, limit?: Limit): JsonObject
   /** The whole answer for a request that does not stream. */
   whole(request: ModelRequest, acts: readonly Act[]): JsonObject
   /** Frames of one streamed answer. */

@@ -124,6 +124,8 @@ export class Turn {
         return this.#callTool(rest, memory)
       case 'error':
         throw failureOf(rest)
+      case 'limit':
+        throw new TurnFailure('rate_limited', `API error 429: try again in ${rest}s`)
       case 'hang':
         return new Promise((_, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
