@@ -34,8 +34,10 @@ function readResults(sinceMs) {
 
 function printResult({ provider, version, size, states, delays }) {
   console.log(`\n${provider} ${version} at ${size}`)
-  for (const { name, isRight, why } of states)
+  for (const { name, isRight, why, trail } of states) {
     console.log(`  ${isRight ? 'right' : 'WRONG'}  ${name}${why === '' ? '' : `: ${why}`}`)
+    for (const line of trail) console.log(`           ${line}`)
+  }
   if (delays.length === 0) return
   console.log('  from the model to CAO, by source:')
   for (const { name, count, p50Ms, p95Ms } of delays.toSorted((a, b) => a.name.localeCompare(b.name))) {

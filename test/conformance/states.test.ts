@@ -23,6 +23,13 @@ const rest = ['idle', 'completed']
 const escapeAfterRestMs = 500
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
+/** `trail`: what CAO had seen by then, where it was wrong. */
+type TriedState = {
+  readonly name: string
+  readonly isRight: boolean
+  readonly why: string
+  readonly trail: readonly string[]
+}
 type Run = { readonly rig: CliRig; readonly version: string; readonly size: string }
 const runs: readonly Run[] = plan.runs.flatMap((run) => plan.sizes.map((size) => ({ ...run, size })))
 
@@ -129,6 +136,16 @@ class Stage {
     return pathOf(changes)
   }
 
+  /** For whoever looks why a state was wrong. */
+  async describeTrail(): Promise<readonly string[]> {
+    try {
+      const { trail } = await this.world.client.explain(this.id)
+      return trail.map(({ at, source, claim, effect, why, raw }) => `${at} ${source} ${claim}: ${effect}, ${why} [${raw}]`)
+    } catch (error) {
+      return [`no trail: ${error instanceof Error ? error.message : ''}`]
+    }
+  }
+
   async lastAnswer(): Promise<string> {
     return (await this.world.client.readOutput(this.id, 'last')).output
   }
@@ -142,7 +159,7 @@ class Stage {
 describe.each(runs)('$rig.provider $version at $size', (run) => {
   const { rig } = run
   let stage: Stage
-  const states: { readonly name: string; readonly isRight: boolean; readonly why: string }[] = []
+  const states: TriedState[] = []
   beforeAll(async () => {
     stage = await Stage.open(run)
   })
@@ -157,13 +174,10 @@ describe.each(runs)('$rig.provider $version at $size', (run) => {
     test(name, async () => {
       try {
         await tryIt()
-        states.push({ name, isRight: true, why: '' })
+        states.push({ name, isRight: true, why: '', trail: [] })
       } catch (error) {
-        states.push({
-          name,
-          isRight: false,
-          why: error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : '',
-        })
+        const why = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : ''
+        states.push({ name, isRight: false, why, trail: await stage.describeTrail() })
         throw error
       }
     })
