@@ -399,6 +399,12 @@ describe('a question', () => {
       ends: ['processing (turn)', 0],
     },
     {
+      name: 'that is gone from a quiet screen is over when a better source says so of its turn, and then once',
+      announces: { hook: ['turn_started', 'turn_ended'] },
+      lines: [launch, [20, 'hook', 'start'], [30, 'screen', 'permission'], [40, 'screen', 'ready']],
+      ends: ['waiting_user_answer (permission)', 0],
+    },
+    {
       name: 'closed twice is closed',
       announces: hooksTell,
       lines: [...asked, [40, 'hook', 'closed'], [50, 'hook', 'closed']],

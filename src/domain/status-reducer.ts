@@ -112,12 +112,17 @@ function hasBetterAnnouncer(
   return state.heard.some((other) => rank(other) < rank(source) && (announces[other] ?? []).includes(kind))
 }
 
-/** Whether the silence of a better source says that the turn (or the question) has not ended; rule 4. */
-function isContradicted(state: StatusState, announces: Announces, source: EvidenceSource): boolean {
-  const isAsking = state.status === 'waiting_user_answer'
-  const [end, beginning, tellers] = isAsking
-    ? (['question_closed', 'waiting', state.askingBy] as const)
-    : (['turn_ended', 'turn_started', state.runningBy] as const)
+/** Whether the silence of a better source says that the turn, or the question, has not ended; rule 4. */
+function isHeldOpen(
+  state: StatusState,
+  announces: Announces,
+  source: EvidenceSource,
+  what: 'turn' | 'question',
+): boolean {
+  const [end, beginning, tellers] =
+    what === 'question'
+      ? (['question_closed', 'waiting', state.askingBy] as const)
+      : (['turn_ended', 'turn_started', state.runningBy] as const)
   return state.heard.some((other) => {
     const announced = announces[other] ?? []
     if (rank(other) >= rank(source) || !announced.includes(end)) return false
@@ -132,10 +137,18 @@ const kept = (why: string): Decision => ({ effect: 'kept', why })
 const dropped = (why: string): Decision => ({ effect: 'dropped', why })
 const contradicted = 'a better source announces the end and has not'
 
+const isAsking = ({ status }: StatusState): boolean => status === 'waiting_user_answer'
+
 /** Dialogs of the start-up are not part of a turn. */
-function isInTurn(state: StatusState): boolean {
+export function isInTurn(state: StatusState): boolean {
   if (state.status === 'processing') return true
   return state.status === 'waiting_user_answer' && (state.reason === 'permission' || state.reason === 'question')
+}
+
+/** With a question of a turn open, both have ended, or neither. */
+function isEndContradicted(state: StatusState, announces: Announces, source: EvidenceSource): boolean {
+  if (isInTurn(state) && isHeldOpen(state, announces, source, 'turn')) return true
+  return isAsking(state) && isHeldOpen(state, announces, source, 'question')
 }
 
 function decideReady(state: StatusState, evidence: Evidence, announces: Announces, isStable: boolean): Decision {
@@ -145,17 +158,17 @@ function decideReady(state: StatusState, evidence: Evidence, announces: Announce
   if (state.status === 'idle' || state.status === 'completed') return kept('already at rest')
   if (state.status === 'error') return kept('an error stays until the next turn')
   if (!isStable) return kept('one quiet screen is not enough to end a turn')
-  if (isContradicted(state, announces, evidence.source)) return kept(contradicted)
+  if (isEndContradicted(state, announces, evidence.source)) return kept(contradicted)
   return isInTurn(state) ? { ...rested, endsTurn: true } : rested
 }
 
 function decideBusy(state: StatusState, evidence: Evidence, announces: Announces, reason: StatusReason): Decision {
   if (state.status === 'processing')
     return state.reason === reason ? kept('already processing') : take('processing', reason)
-  if (state.status === 'waiting_user_answer' && evidence.atMs < (state.because?.atMs ?? 0)) {
+  if (isAsking(state) && evidence.atMs < (state.because?.atMs ?? 0)) {
     return kept('the question came after it')
   }
-  if (state.status === 'waiting_user_answer' && isContradicted(state, announces, evidence.source)) {
+  if (isAsking(state) && isHeldOpen(state, announces, evidence.source, 'question')) {
     return kept('a better source announces the end of the question and has not')
   }
   const isRepaint = state.lastEndedAtMs !== undefined && evidence.atMs < state.lastEndedAtMs + repaintMs
@@ -171,7 +184,7 @@ function decideWaiting(
   { reason, question }: Extract<Claim, { kind: 'waiting' }>,
   announces: Announces,
 ): Decision {
-  const isAsked = state.status === 'waiting_user_answer'
+  const isAsked = isAsking(state)
   if (isAsked && state.detail === question.text) return kept('already asked')
   if (isAsked && state.askingBy.some((other) => rank(other) < rank(evidence.source))) {
     return kept('a better source has told this question')
@@ -242,10 +255,10 @@ function decide(state: StatusState, evidence: Evidence, announces: Announces): D
     case 'waiting':
       return decideWaiting(state, evidence, claim, announces)
     case 'question_closed':
-      return state.status === 'waiting_user_answer' ? take('processing', 'turn') : kept('no question was open')
+      return isAsking(state) ? take('processing', 'turn') : kept('no question was open')
     case 'failed':
       // A tool that prints an error is none of the turn.
-      if (isInTurn(state) && isContradicted(state, announces, evidence.source)) return kept(contradicted)
+      if (isInTurn(state) && isEndContradicted(state, announces, evidence.source)) return kept(contradicted)
       return take('error', claim.reason, claim.detail)
     case 'exited':
     case 'lost':

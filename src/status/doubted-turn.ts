@@ -1,11 +1,13 @@
 /**
  * A turn whose end nobody told. A source that announces ends is believed while it is silent, and it may have failed: a
  * hook that could not be written, a full disk. When the screen has been at rest for the provider's time, the agent's own
- * record decides; where it does not tell, the turn is called hung, which ends nothing and is seen. Hung is also a program
+ * record decides; where it does not tell, the turn is called hung, which ends nothing and is seen. So with a question that
+ * no longer stands on the screen. Hung is also a program
  * that looks busy and has printed nothing for that time: one that works draws at least its spinner.
  */
 import type { Clock } from '../async/clock.ts'
 import { deadlineSignal, sleep } from '../async/wait.ts'
+import { isInTurn } from '../domain/status-reducer.ts'
 import type { AnswerOutcome } from '../providers/provider.ts'
 import type { TerminalWatch } from './terminal-watch.ts'
 
@@ -35,7 +37,7 @@ export async function doubtTurns(options: DoubtOptions, signal: AbortSignal): Pr
     const isSilent = silence !== undefined && nowMs - silence.sinceMs >= hungAfterMs
     // Said already, and nothing new to see.
     if (isSilent && watch.state.reason === 'hung') continue
-    if (watch.state.status !== 'processing' || !(await isAtRest(options, signal))) {
+    if (!isInTurn(watch.state) || !(await isAtRest(options, signal))) {
       restSinceMs = undefined
       if (isSilent) sayHung(options, 'nothing was printed')
       continue
@@ -47,14 +49,14 @@ export async function doubtTurns(options: DoubtOptions, signal: AbortSignal): Pr
 }
 
 function sayHung({ watch, hungAfterMs }: DoubtOptions, what: string): void {
-  if (watch.state.status !== 'processing' || watch.state.reason === 'hung') return
+  if (!isInTurn(watch.state) || watch.state.reason === 'hung') return
   watch.addEvidence('process', { kind: 'busy', reason: 'hung' }, `${what} for ${Math.round(hungAfterMs / 1_000)} s`)
 }
 
 async function decide(options: DoubtOptions): Promise<void> {
   const { watch, loadAnswer, hungAfterMs } = options
   const answer = await loadAnswer(AbortSignal.timeout(recordLimitMs))
-  if (watch.state.status !== 'processing') return
+  if (!isInTurn(watch.state)) return
   if (answer.kind !== 'exact') return sayHung(options, 'the screen is at rest')
   const claim = { kind: 'turn_ended', outcome: 'answered', answer: answer.text } as const
   const restS = Math.round(hungAfterMs / 1_000)

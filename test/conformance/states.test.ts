@@ -140,7 +140,9 @@ class Stage {
   async describeTrail(): Promise<readonly string[]> {
     try {
       const { trail } = await this.world.client.explain(this.id)
-      return trail.map(({ at, source, claim, effect, why, raw }) => `${at} ${source} ${claim}: ${effect}, ${why} [${raw}]`)
+      return trail.map(
+        ({ at, source, claim, effect, why, raw }) => `${at} ${source} ${claim}: ${effect}, ${why} [${raw}]`,
+      )
     } catch (error) {
       return [`no trail: ${error instanceof Error ? error.message : ''}`]
     }

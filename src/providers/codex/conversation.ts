@@ -68,7 +68,8 @@ function takeRecord(before: Conversation, record: RolloutRecord): Step {
       return { state, tells: [{ kind: 'accepted', text: record.text, atMs }] }
     case 'ended':
     case 'aborted': {
-      const claims = describeEnd(readEnd(before.turn, record))
+      const end = readEnd(before.turn, record)
+      const claims = [...describeClosed(before, end), ...describeEnd(end)]
       return { state: { ...state, isTurnOpen: false }, tells: claims.map((claim) => byRecord(claim, atMs)) }
     }
     case 'text':
@@ -76,6 +77,11 @@ function takeRecord(before: Conversation, record: RolloutRecord): Step {
     case 'tokens':
       return quiet(state)
   }
+}
+
+/** A turn with an answer went on after its question, also where no mark told of that in time. */
+function describeClosed({ program }: Conversation, { outcome }: TurnEnd): readonly Claim[] {
+  return program === 'blocked' && outcome === 'answered' ? [{ kind: 'question_closed' }] : []
 }
 
 function describeEnd(end: TurnEnd): readonly Claim[] {

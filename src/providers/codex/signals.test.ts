@@ -151,6 +151,17 @@ describe('CodexSignals', () => {
     expect(await signals.loadAnswer(waiting(50))).toMatchObject({ kind: 'none' })
   })
 
+  it('tells that a question was answered by the answer of its turn, where no mark tells in time', async () => {
+    show(first)
+    write(first, ...begin('one'))
+    await waitFor('transcript turn_started')
+    mark('blocked')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    write(first, ...end('1'))
+    await waitFor('transcript turn_ended answered')
+    expect(told().slice(-2)).toEqual(['transcript question_closed', 'transcript turn_ended answered'])
+  })
+
   it('follows a person into another conversation, and leaves the past of an older one alone', async () => {
     show(second)
     write(second, ...begin('new'), ...end('1'))

@@ -16,7 +16,8 @@ export type ApiOptions = {
 
 export type ApiOutcome =
   | { readonly kind: 'ok'; readonly body: unknown }
-  | { readonly kind: 'failed'; readonly why: string }
+  /** `isLate`: it did not answer in time, and may answer the next request. */
+  | { readonly kind: 'failed'; readonly why: string; readonly isLate?: true }
 
 /** For one request and its whole answer. */
 export const requestLimitMs = 3_000
@@ -62,7 +63,8 @@ export class OpencodeApi {
     } catch (error) {
       signal.throwIfAborted()
       if (!isNetworkFault(error)) throw error
-      return { kind: 'failed', why: describeFault(error) }
+      const why = describeFault(error)
+      return error instanceof DeadlineError ? { kind: 'failed', why, isLate: true } : { kind: 'failed', why }
     }
   }
 

@@ -74,7 +74,11 @@ export class OpencodeSignals implements ProviderSignals {
   async loadAnswer(waiting: Waiting): Promise<AnswerOutcome> {
     for (;;) {
       const messages = await this.#loadMessages(answerMessagesMax, waiting.signal)
-      if (messages.kind === 'failed') return { kind: 'none', why: messages.why }
+      // A busy program lets a request time out and answers the next.
+      if (messages.kind === 'failed') {
+        if (messages.isLate === true && (await this.#pause(rereadGapMs, waiting.signal))) continue
+        return { kind: 'none', why: messages.why }
+      }
       const answer = findLastAnswer(readMessages(messages.body))
       if (answer.kind === 'exact') return { kind: 'exact', text: answer.text, source: 'api' }
       if (answer.kind === 'none') return answer
