@@ -45,7 +45,8 @@ export function createGeminiProvider(options: GeminiProviderOptions): Provider {
       clear,
       exit: [
         // Once only: a second one at rest opens a list of former prompts.
-        { keys: [key('Escape')], pauseMs: 300 },
+        // While it connects to its servers, commands are queued, and go to the model as a prompt.
+        { keys: [key('Escape')], pauseMs: 1_500 },
         { keys: clear, pauseMs: 300 },
         // The menu of commands opens after the slash.
         { keys: [{ kind: 'text', text: '/quit' }], pauseMs: 800 },

@@ -8,9 +8,10 @@ import type { McpServer } from '../../domain/profile.ts'
 import { type Fields, fieldsOf, textOf } from '../fields.ts'
 import { formatBinding, makeUuid, parseBinding } from '../gemini_family/binding.ts'
 import { hasConversation } from '../gemini_family/chat-files.ts'
+import { asksForTrust, bringsSettings, loadTrust, type Trust } from '../gemini_family/own-settings.ts'
 import type { LaunchPlan, LaunchRequest } from '../provider.ts'
 import { geminiChats } from './chat-record.ts'
-import { asksForTrust, bringsSettings, loadOwnHome, loadTrust, type Trust } from './own-home.ts'
+import { loadOwnHome } from './own-home.ts'
 import { formatPolicy, planPermissions } from './permissions.ts'
 
 export const mcpServerName = 'cao-mcp-server'
@@ -86,11 +87,11 @@ type TrustCase = {
  */
 async function planTrust(given: TrustCase): Promise<{ readonly skips: boolean; readonly notes: readonly string[] }> {
   const { settings, trustFile, cwd, personDir } = given
-  if (!asksForTrust(settings)) return { skips: false, notes: [] }
+  if (!asksForTrust(settings, true)) return { skips: false, notes: [] }
   const trust: Trust = await loadTrust(trustFile, cwd)
   const note = `${cwd} is not trusted in Gemini CLI: it starts no MCP server there, CAO's neither`
   if (trust === 'refused') return { skips: false, notes: [note] }
-  return { skips: trust === 'undecided' && !(await bringsSettings(cwd, personDir)), notes: [] }
+  return { skips: trust === 'undecided' && !(await bringsSettings(cwd, '.gemini', personDir)), notes: [] }
 }
 
 /** The person's settings, and over them only what CAO needs to read the screen and to be called. */

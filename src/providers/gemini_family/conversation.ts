@@ -82,7 +82,7 @@ function takeRest(state: Conversation, atMs: number): Step {
 }
 
 function endByRecord(state: Conversation, atMs: number): Step {
-  const end = state.turn === undefined ? undefined : readEnd(state.turn)
+  const end = state.turn === undefined ? undefined : readEnd(state.turn, atMs)
   if (end === undefined) return quiet(state)
   return { state: { ...state, isTurnOpen: false }, tells: describeEnd(end).map((claim) => byRecord(claim, atMs)) }
 }

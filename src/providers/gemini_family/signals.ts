@@ -80,7 +80,7 @@ export class FamilySignals implements ProviderSignals {
       const records = await this.#loadCurrent()
       const turns = listTurns(records)
       const turn = this.#state.isTurnOpen && which === 'ended' ? turns.at(-2) : turns.at(-1)
-      const end = turn === undefined ? undefined : readEnd(turn)
+      const end = turn === undefined ? undefined : readEnd(turn, turn.lastMs)
       if (end?.outcome === 'answered') return { kind: 'exact', text: end.text, source: 'transcript', cost: end.cost }
       if (end !== undefined) return { kind: 'none', why: `the turn has no answer: ${end.outcome}` }
       if (waiting.signal.aborted || !(await this.#pause(rereadGapMs, waiting.signal))) {

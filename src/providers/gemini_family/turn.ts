@@ -32,7 +32,8 @@ export type Turn = {
   readonly said: readonly { readonly id: string; readonly text: string }[]
   /** The last message may be the answer: no call of a tool is known in it. */
   readonly hasAnswer: boolean
-  readonly error: string | undefined
+  /** The last request that failed. */
+  readonly error: { readonly text: string; readonly atMs: number } | undefined
   readonly isCancelled: boolean
   readonly beganMs: number
   readonly lastMs: number
@@ -67,7 +68,7 @@ export function stepTurn(before: Turn, record: ChatRecord): Turn {
     case 'results':
       return { ...turn, said: [], hasAnswer: false }
     case 'error':
-      return { ...turn, error: record.text }
+      return { ...turn, error: { text: record.text, atMs: record.atMs } }
     case 'cancelled':
       return { ...turn, isCancelled: true }
   }
@@ -78,10 +79,16 @@ export type TurnEnd =
   | { readonly outcome: 'failed'; readonly error: string }
   | { readonly outcome: 'interrupted' }
 
-/** How the turn ended, once it has; undefined when its record does not tell. */
-export function readEnd(turn: Turn): TurnEnd | undefined {
+/** Giving up follows a failed request at once; who breaks off the wait for another try comes later. Units: ms. */
+const givesUpWithinMs = 2_000
+
+/** How the turn ended that rests since `restMs`; undefined when its record does not tell. */
+export function readEnd(turn: Turn, restMs: number): TurnEnd | undefined {
   if (turn.isCancelled) return { outcome: 'interrupted' }
-  if (turn.error !== undefined) return { outcome: 'failed', error: turn.error }
+  if (turn.error !== undefined) {
+    const isFinal = restMs - turn.error.atMs < givesUpWithinMs
+    return isFinal ? { outcome: 'failed', error: turn.error.text } : { outcome: 'interrupted' }
+  }
   if (!turn.hasAnswer) return undefined
   const text = turn.said
     .map((one) => one.text)
