@@ -2,8 +2,10 @@
 import { join } from 'node:path'
 import { createClaudeProvider } from '../providers/claude_code/claude-provider.ts'
 import { createCodexProvider } from '../providers/codex/codex-provider.ts'
+import { createGeminiProvider } from '../providers/gemini_cli/gemini-provider.ts'
 import { createOpencodeProvider } from '../providers/opencode_cli/opencode-provider.ts'
 import type { Provider } from '../providers/provider.ts'
+import { createQwenProvider } from '../providers/qwen_cli/qwen-provider.ts'
 import { createScriptedProvider } from '../providers/scripted/scripted-provider.ts'
 
 export function createProviders(root: string): readonly Provider[] {
@@ -11,6 +13,8 @@ export function createProviders(root: string): readonly Provider[] {
     createClaudeProvider({ ownProgram: undefined }),
     createCodexProvider({ ownProgram: undefined }),
     createOpencodeProvider({ ownProgram: undefined }),
+    createGeminiProvider({ ownProgram: undefined, node: process.execPath }),
+    createQwenProvider({ ownProgram: undefined, node: process.execPath }),
     createScriptedProvider({ agentArgv: [process.execPath, join(root, 'dist', 'scripted-agent.mjs')] }),
   ]
 }
