@@ -6,11 +6,15 @@ import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { claudePackage, claudeVersion } from '../../src/providers/claude_code/install.ts'
 import { codexPackage, codexVersion } from '../../src/providers/codex/install.ts'
+import { geminiPackage, geminiVersion } from '../../src/providers/gemini_cli/install.ts'
 import { installProgram, type NpmProgram } from '../../src/providers/npm-program.ts'
 import { opencodePackage, opencodeVersion } from '../../src/providers/opencode_cli/install.ts'
+import { qwenPackage, qwenVersion } from '../../src/providers/qwen_cli/install.ts'
 import { furnishHome } from './claude-program.case.ts'
 import { furnishHome as furnishCodexHome } from './codex-program.case.ts'
+import { furnishGemini, geminiEnv } from './gemini-program.case.ts'
 import { furnishOpencode } from './opencode-program.case.ts'
+import { furnishQwen, qwenEnv } from './qwen-program.case.ts'
 
 export const installLimitMs = 300_000
 
@@ -28,6 +32,8 @@ export type CliRig = {
   readonly env: (port: number) => Readonly<Record<string, string>>
   /** HTTP errors after which it tries again by itself, for longer than a test can wait; after the others it gives up. */
   readonly retries: readonly number[]
+  /** It tells nobody that it tries again: it is at work. */
+  readonly hidesRetries?: true
   /** It has a tool to ask the person something. */
   readonly asks: boolean
   /** A message that makes it ask before it runs `command`; undefined: `tool COMMAND` does. */
@@ -76,6 +82,32 @@ export const rigs: readonly CliRig[] = [
       OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
     }),
     retries: [400, 429, 500],
+    asks: true,
+  },
+  {
+    provider: 'gemini_cli',
+    isInCi: true,
+    version: geminiVersion,
+    programAt: (version) => ({ ...geminiPackage, version }),
+    folder: 'gemini',
+    furnish: (home) => void furnishGemini(home),
+    env: geminiEnv,
+    retries: [429, 500],
+    hidesRetries: true,
+    asks: true,
+    // It takes the joiner of compound emoji out of all that it shows and keeps.
+    keeps: (text) => text.replaceAll('\u200d', ''),
+  },
+  {
+    provider: 'qwen_cli',
+    isInCi: false,
+    version: qwenVersion,
+    programAt: (version) => ({ ...qwenPackage, version }),
+    folder: 'qwen',
+    furnish: (home) => void furnishQwen(home),
+    env: qwenEnv,
+    retries: [429, 500],
+    hidesRetries: true,
     asks: true,
   },
 ]
