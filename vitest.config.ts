@@ -9,7 +9,11 @@ const suites: Record<string, { include: string[]; exclude: string[] }> = {
   shared: { include: ['src/**/*.shared.test.ts', 'test/**/*.shared.test.ts'], exclude: [] },
   package: { include: ['test/package/**/*.test.ts'], exclude: [] },
   browser: { include: ['test/browser/**/*.test.ts'], exclude: [] },
-  conformance: { include: ['test/conformance/**/*.test.ts'], exclude: [] },
+  conformance: {
+    include: ['test/conformance/**/*.test.ts'],
+    // Not a part of every CI run: their rigs say so, too.
+    exclude: process.env['CAO_CONFORMANCE_ESSENTIAL'] === '1' ? ['test/conformance/{copilot,kimi,qwen}*.test.ts'] : [],
+  },
 }
 
 export default defineConfig(({ mode }) => {

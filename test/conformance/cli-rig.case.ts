@@ -6,13 +6,17 @@ import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { claudePackage, claudeVersion } from '../../src/providers/claude_code/install.ts'
 import { codexPackage, codexVersion } from '../../src/providers/codex/install.ts'
+import { copilotPackage, copilotVersion } from '../../src/providers/copilot_cli/install.ts'
 import { geminiPackage, geminiVersion } from '../../src/providers/gemini_cli/install.ts'
+import { kimiPackage, kimiVersion } from '../../src/providers/kimi_cli/install.ts'
 import { installProgram, type NpmProgram } from '../../src/providers/npm-program.ts'
 import { opencodePackage, opencodeVersion } from '../../src/providers/opencode_cli/install.ts'
 import { qwenPackage, qwenVersion } from '../../src/providers/qwen_cli/install.ts'
 import { furnishHome } from './claude-program.case.ts'
 import { furnishHome as furnishCodexHome } from './codex-program.case.ts'
+import { copilotEnv } from './copilot-program.case.ts'
 import { furnishGemini, geminiEnv } from './gemini-program.case.ts'
+import { furnishKimi, kimiEnv } from './kimi-program.case.ts'
 import { furnishOpencode } from './opencode-program.case.ts'
 import { furnishQwen, qwenEnv } from './qwen-program.case.ts'
 
@@ -110,7 +114,37 @@ export const rigs: readonly CliRig[] = [
     hidesRetries: true,
     asks: true,
   },
+  {
+    provider: 'copilot_cli',
+    isInCi: false,
+    version: copilotVersion,
+    programAt: (version) => ({ ...copilotPackage, version }),
+    folder: 'copilot',
+    furnish: () => undefined,
+    env: copilotEnv,
+    retries: [429, 500],
+    asks: true,
+  },
+  {
+    provider: 'kimi_cli',
+    isInCi: false,
+    version: kimiVersion,
+    programAt: (version) => ({ ...kimiPackage, version }),
+    folder: 'kimi',
+    furnish: (home, port) => void furnishKimi(home, port),
+    env: () => kimiEnv,
+    retries: [429, 500],
+    asks: true,
+  },
 ]
+
+/** Errors: an Error when there is none. */
+export function requireRig(provider: string): CliRig {
+  const rig = rigs.find((each) => each.provider === provider)
+  if (rig === undefined)
+    throw new Error(`no rig for ${provider}: there are ${rigs.map((each) => each.provider).join(', ')}`)
+  return rig
+}
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -137,9 +171,7 @@ export function readRunPlan(env: Readonly<Record<string, string | undefined>>): 
   const named = env['CAO_CONFORMANCE_CLIS']?.split(',') ?? usual
   const runs = named.map((word) => {
     const [name = '', version] = word.split('@')
-    const rig = rigs.find(({ provider }) => provider === name)
-    if (rig === undefined)
-      throw new Error(`no rig for ${name}: there are ${rigs.map(({ provider }) => provider).join(', ')}`)
+    const rig = requireRig(name)
     return { rig, version: version ?? rig.version }
   })
   const sizes = env['CAO_CONFORMANCE_SIZES']?.split(',') ?? ['80x24', '200x50']

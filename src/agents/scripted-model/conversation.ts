@@ -32,7 +32,8 @@ const wrappedMessage =
   /^\s*<system-reminder>\s*The user sent the following message:\n([\s\S]*?)\n+Please address this message[\s\S]*<\/system-reminder>\s*$/
 /** A long paste is handed on inside a mark of its own. */
 const pastedText = /<pasted_content id="([^"\n]*)">\n([\s\S]*?)\n<\/pasted_content id="\1">/g
-const insertedBlock = /<(system-reminder|environment_context|environment_details)\b[^>]*>[\s\S]*?<\/\1>/g
+const insertedBlock =
+  /<(system-reminder|environment_context|environment_details|current_datetime)\b[^>]*>[\s\S]*?<\/\1>/g
 
 /** A user's text without what the CLI put into it: reminders go, what came wrapped is unwrapped. */
 export function cleanUserText(text: string): string {
@@ -76,8 +77,12 @@ export function shellArguments(tool: Tool, command: string): JsonObject {
   return { ...Object.fromEntries(others), [key]: properties[key]?.['type'] === 'array' ? [command] : command }
 }
 
-/** Arguments that ask one question; some programs want to name it. */
+/** Arguments that ask one question; some programs want to name it, some want a form with one field. */
 export function questionArguments(tool: Tool, text: string, labels: readonly string[]): JsonObject {
+  if ('requestedSchema' in ((tool.schema['properties'] ?? {}) as JsonObject)) {
+    const properties = { answer: { type: 'string', title: 'Answer', enum: labels } }
+    return { message: text, requestedSchema: { properties, required: ['answer'] } }
+  }
   const options = labels.map((label) => ({ label, description: label }))
   const schema = JSON.stringify(tool.schema)
   const id = schema.includes('"id"') ? { id: 'question' } : {}

@@ -125,6 +125,18 @@ describe('planAnswer', () => {
         },
       },
     ])
+    const form: Tool = { name: 'ask_user', schema: { properties: { message: {}, requestedSchema: {} } } }
+    const properties = { answer: { type: 'string', title: 'Answer', enum: ['Red', 'Blue'] } }
+    expect(planAnswer(request([user('ask Which? | Red | Blue')], [form]))).toEqual({
+      kind: 'acts',
+      acts: [
+        {
+          kind: 'call',
+          tool: 'ask_user',
+          args: { message: 'Which?', requestedSchema: { properties, required: ['answer'] } },
+        },
+      ],
+    })
     expect(planAnswer(request([user('ask Which? | Red')], [bash]))).toEqual({ kind: 'acts', acts: say('Which?\nRed') })
   })
 

@@ -3,7 +3,7 @@
  * the conversation is replayed from its start, so a program that was restarted or resumed gets the same answers.
  */
 import { fillInArgs, type Remembered, renderText } from '../rules/fill-in.ts'
-import { bodyOf, echoOf } from '../rules/message.ts'
+import { bodiesOf, bodyOf, echoOf } from '../rules/message.ts'
 import { type JsonObject, parseCall, parseNumber, parseQuestion, parseRules, type Step } from '../rules/rules.ts'
 import { longText, markdownText, unicodeText } from '../rules/texts.ts'
 import { floodText, imitationText, wordAt } from './canned.ts'
@@ -81,7 +81,7 @@ function replay(request: ModelRequest): Progress {
         const text = cleanUserText(item.text).trimStart()
         // A message that holds nothing but a reminder is the program's own.
         if (text === '' && item.text !== '') break
-        progress = takeMessage(progress, bodyOf(lastAsked(text)), isInsideTurn)
+        progress = takeMessage(progress, lastAsked(text), isInsideTurn)
         break
       }
       case 'assistant':
@@ -113,15 +113,16 @@ function lastAsked(text: string): string {
 }
 
 /** A message that comes between a tool's result and the next answer is done after the rules that still stand. */
-function takeMessage(progress: Progress, body: string, isInsideTurn: boolean): Progress {
-  if (progress.collecting !== undefined) return collect(progress, progress.collecting, body)
+function takeMessage(progress: Progress, message: string, isInsideTurn: boolean): Progress {
+  if (progress.collecting !== undefined) return collect(progress, progress.collecting, bodiesOf(message))
+  const body = bodyOf(message)
   const own = parseRules(body)
   const steps = own.length > 0 ? own : echoOf(body)
   return isInsideTurn ? { ...progress, steps: [...progress.steps, ...steps] } : { ...fresh, steps }
 }
 
-function collect(progress: Progress, collecting: Collecting, body: string): Progress {
-  const messages = [...progress.messages, body]
+function collect(progress: Progress, collecting: Collecting, bodies: readonly string[]): Progress {
+  const messages = [...progress.messages, ...bodies]
   if (messages.length >= collecting.needed) {
     return { ...progress, messages, steps: collecting.rest, collecting: undefined }
   }

@@ -9,10 +9,10 @@ import { AppError } from '../../domain/errors.ts'
 import type { McpServer, Profile } from '../../domain/profile.ts'
 import type { Binding } from '../../domain/terminal.ts'
 import type { LaunchPlan, LaunchRequest } from '../provider.ts'
+import { formatToml } from '../toml.ts'
 import { hasDecided, loadOwnSettings, loadSurroundings, readOwnMode } from './own-settings.ts'
 import { planPermissions } from './permissions.ts'
 import { findRollout } from './rollout-file.ts'
-import { formatToml } from './toml.ts'
 
 export const mcpServerName = 'cao-mcp-server'
 /** A tool of ours may wait for another agent's work. Units: seconds. */
