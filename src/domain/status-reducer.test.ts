@@ -11,7 +11,15 @@ import {
   statusReasons,
   type WaitingReason,
 } from './status.ts'
-import { initialStatus, reduceStatus, repaintMs, type StatusState, sameEndMs, trailMax } from './status-reducer.ts'
+import {
+  firstPaintMs,
+  initialStatus,
+  reduceStatus,
+  repaintMs,
+  type StatusState,
+  sameEndMs,
+  trailMax,
+} from './status-reducer.ts'
 
 /** A provider whose hooks tell of all there is to tell. */
 const hooksTell: Announces = { hook: ['turn_started', 'turn_ended', 'waiting', 'question_closed'] }
@@ -366,6 +374,18 @@ describe('a turn that only the screen shows', () => {
       announces: nobodyTells,
       lines: [...begun, [40, 'screen', 'ready'], [50, 'screen', 'busy'], [60, 'screen', 'ready']],
       ends: ['completed (turn_ended)', 2],
+    },
+    {
+      name: 'is ended by a screen that goes on to be at rest, though it never showed the turn',
+      announces: { hook: ['turn_started'] },
+      lines: [launch, [20, 'hook', 'start'], [30, 'screen', 'ready'], [20 + firstPaintMs, 'screen', 'ready']],
+      ends: ['completed (turn_ended)', 1],
+    },
+    {
+      name: 'is not ended by the picture of before it',
+      announces: { hook: ['turn_started'] },
+      lines: [launch, [20, 'hook', 'start'], [30, 'screen', 'ready']],
+      ends: ['processing (turn)', 0],
     },
     {
       name: 'is not held open by a source that can tell of ends but has not spoken in this life',

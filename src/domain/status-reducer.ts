@@ -8,6 +8,7 @@
  *  4. Processing is left on an announced end, or on an error or a stable ready screen that no better source contradicts. A source
  *     contradicts by its silence when it announces ends and has itself told of the beginning; one that announces
  *     beginnings and told of none does not believe in this turn, and holds nothing up.
+ *     A screen that has not shown the turn yet does not end it either: it may be the picture of before.
  *  5. Unknown never overwrites. A silent backend only covers what is known: the next evidence is weighed against that.
  *  6. A turn's end is counted once, however many sources tell of it.
  */
@@ -25,6 +26,8 @@ import { evidenceSources } from './status.ts'
 
 /** A terminal interface repaints within this time after its turn ended; a busy look meanwhile is the old picture. */
 export const repaintMs = 1_500
+/** A program on a busy machine shows within this time that it works on what it took. */
+export const firstPaintMs = 10_000
 /** How many pieces of evidence `cao explain` can show. */
 export const trailMax = 40
 /** How much older than the launch evidence of the new life may look: some sources cut their times to whole seconds. */
@@ -151,6 +154,12 @@ function isEndContradicted(state: StatusState, announces: Announces, source: Evi
   return isAsking(state) && isHeldOpen(state, announces, source, 'question')
 }
 
+/** Whether that source has not shown yet what a better one told of: the turn. */
+function isFromBefore(state: StatusState, { source, atMs }: Evidence, announces: Announces): boolean {
+  if (state.status !== 'processing' || state.runningBy.includes(source)) return false
+  return atMs < state.sinceMs + firstPaintMs && hasBetterAnnouncer(state, announces, source, 'turn_started')
+}
+
 function decideReady(state: StatusState, evidence: Evidence, announces: Announces, isStable: boolean): Decision {
   const hasWorked = state.turnsEnded > 0 || isInTurn(state)
   const rested = hasWorked ? take('completed', 'turn_ended') : take('idle', 'ready')
@@ -159,6 +168,7 @@ function decideReady(state: StatusState, evidence: Evidence, announces: Announce
   if (state.status === 'error') return kept('an error stays until the next turn')
   if (!isStable) return kept('one quiet screen is not enough to end a turn')
   if (isEndContradicted(state, announces, evidence.source)) return kept(contradicted)
+  if (isFromBefore(state, evidence, announces)) return kept('the picture of before the turn')
   return isInTurn(state) ? { ...rested, endsTurn: true } : rested
 }
 

@@ -141,9 +141,10 @@ class Stage {
   async describeTrail(): Promise<readonly string[]> {
     try {
       const { trail } = await this.world.client.explain(this.id)
-      return trail.map(
+      const seen = trail.map(
         ({ at, source, claim, effect, why, raw }) => `${at} ${source} ${claim}: ${effect}, ${why} [${raw}]`,
       )
+      return [...seen, ...this.witness.describeFacts()].toSorted()
     } catch (error) {
       return [`no trail: ${error instanceof Error ? error.message : ''}`]
     }

@@ -21,6 +21,9 @@ export type StatusChange = {
 /** Milliseconds by `source what`, such as `hook end`. */
 export type Delays = Map<string, number[]>
 
+const factsShownMax = 12
+const factLengthMax = 200
+
 /** Owns: the model server. */
 export class Witness implements AsyncDisposable {
   /** Requests of the agent itself; those without tools are the program's own (titles). */
@@ -64,6 +67,17 @@ export class Witness implements AsyncDisposable {
     return this.facts
       .flatMap((fact) => (fact.kind === 'answered' && fact.answer.text !== '' ? [fact.answer] : []))
       .at(-1)
+  }
+
+  /** The newest facts, a line each that begins with its time. */
+  describeFacts(): readonly string[] {
+    return this.facts.slice(-factsShownMax).map((fact) => {
+      const at = new Date(fact.atMs).toISOString()
+      if (fact.kind === 'answered') return `${at} model answered ${JSON.stringify(fact.answer).slice(0, factLengthMax)}`
+      const { items, tools } = fact.request
+      const last = JSON.stringify(items.at(-1) ?? '')
+      return `${at} model asked with ${tools.length} tools, ${items.length} items, the last ${last.slice(0, factLengthMax)}`
+    })
   }
 
   /** What was said of the terminal after event `seq`. */
