@@ -25,6 +25,7 @@ import { runChecks } from './job-checks.ts'
 import { Jobs } from './jobs.ts'
 import { LocalApp } from './local-app.ts'
 import { queueMessage, tellSender } from './mailbox.ts'
+import { watchObligations } from './obligations.ts'
 import { Outbox } from './outbox.ts'
 import { readOutput } from './output.ts'
 import { ProfileLibrary } from './profile-library.ts'
@@ -140,6 +141,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   scope.spawn('worktrees', (signal) => sweepWorktrees(context, signal))
   takeUp()
   scope.spawn('housekeeping', (signal) => keepHouse(context, { deleter, olderThanMs: options.retentionMs }, signal))
+  scope.spawn('obligations', (signal) => watchObligations(context, signal))
   scope.spawn('digest of the absence', (signal) => tellWhatHappened(context, signal))
   const app = new LocalApp(context, {
     jobs,

@@ -23,6 +23,7 @@ import { doubtTurns } from '../status/doubted-turn.ts'
 import { type Change, TerminalWatch } from '../status/terminal-watch.ts'
 import type { CoreContext } from './core-context.ts'
 import { KeptSteps } from './kept-steps.ts'
+import { prepareNext } from './next-message.ts'
 import { OpenQuestion } from './open-question.ts'
 import { type Interrupt, People } from './people.ts'
 import { messageFile, terminalDirs, writeMessageFile } from './terminal-dirs.ts'
@@ -112,7 +113,8 @@ export class Runtime implements AsyncDisposable {
       log: this.#log,
     })
     this.#tracker = new TurnTracker({ id: row.id, store, ladder })
-    this.worker = new InboxWorker({ receiver: this.#createReceiver(), store, ladder, clock, log: this.#log })
+    const prepare = (message: Message) => prepareNext(context, message)
+    this.worker = new InboxWorker({ receiver: this.#createReceiver(), store, ladder, clock, log: this.#log, prepare })
     this.question = new OpenQuestion(context, {
       row,
       watch: this.watch,

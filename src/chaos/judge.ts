@@ -96,12 +96,20 @@ const firstLine = (text: string): string => text.split('\n', 1)[0] ?? ''
 function readTaken(lines: readonly AgentLine[]): readonly Taken[] {
   return lines
     .filter(({ type }) => type === 'user')
-    .map(({ text }, at) => {
-      const first = firstLine(text)
-      const token = headerPattern.exec(first)?.[2]
-      const body = token === undefined ? text : text.slice(first.length + 1)
-      return { token, first: firstLine(body), body, at }
-    })
+    .flatMap(({ text }, at) => [text, ...partsOfDigest(text)].map((part) => ({ ...readOne(part), at })))
+}
+
+function readOne(text: string): Omit<Taken, 'at'> {
+  const first = firstLine(text)
+  const token = headerPattern.exec(first)?.[2]
+  const body = token === undefined ? text : text.slice(first.length + 1)
+  return { token, first: firstLine(body), body }
+}
+
+/** A digest brings several messages, each behind its own header. */
+function partsOfDigest(text: string): readonly string[] {
+  const isDigest = headerPattern.exec(firstLine(text))?.[1] === 'digest'
+  return isDigest ? text.split(/\n(?=\[cao [a-z_]+ [a-f0-9]{12} from )/).slice(1) : []
 }
 
 /** Of an agent's own send its own record tells: the tool's answer, behind the line with the call. */

@@ -41,6 +41,8 @@ const interruptLookMs = 100
 const isPassing = (error: unknown): boolean => error instanceof AppError && error.row.retryable
 
 export type InboxWorkerOptions = {
+  /** What is typed in place of the first of the queue, at the moment when it can be; undefined: nothing, look anew. */
+  readonly prepare?: (message: Message) => Message | undefined
   readonly receiver: Receiver
   readonly store: Store
   readonly ladder: Ladder
@@ -60,6 +62,11 @@ export class InboxWorker {
 
   constructor(options: InboxWorkerOptions) {
     this.#options = options
+  }
+
+  #prepare(message: Message): Message | undefined {
+    const { prepare } = this.#options
+    return prepare === undefined ? message : prepare(message)
   }
 
   get holdWhy(): string | undefined {
@@ -97,12 +104,14 @@ export class InboxWorker {
         await this.#latch.wait(clock, idleLookMs, signal)
         continue
       }
+      const next = urgent === undefined ? this.#prepare(message) : message
+      if (next === undefined) continue
       const turns = receiver.turnsEnded()
-      const outcome = await this.#guard(message, signal, attemptLimitMs, (context) =>
-        attemptDelivery(message, { ...context, isAtWork, listInterrupted: () => this.#listInterrupted() }),
+      const outcome = await this.#guard(next, signal, attemptLimitMs, (context) =>
+        attemptDelivery(next, { ...context, isAtWork, listInterrupted: () => this.#listInterrupted() }),
       )
-      if (outcome.kind === 'unseen') this.#unseen = { message, turns, atMs: clock.nowMs() }
-      if (outcome.kind === 'faulted') await this.#pauseAfterFault(message, outcome, signal)
+      if (outcome.kind === 'unseen') this.#unseen = { message: next, turns, atMs: clock.nowMs() }
+      if (outcome.kind === 'faulted') await this.#pauseAfterFault(next, outcome, signal)
       else await this.#afterAttempt(outcome, turns, signal)
     }
   }
@@ -260,6 +269,8 @@ export class InboxWorker {
     for (const message of open) {
       if (signal.aborted) return
       if (only !== undefined && message.id !== only) continue
+      // It moves with its digest.
+      if (message.carriedBy !== undefined) continue
       if (message.state === 'leased')
         this.#options.ladder.step(message.id, 'release', 'the server was restarted before typing')
       else await this.#settle(message, signal)

@@ -37,7 +37,28 @@ export class Ladder {
     detail?: string,
     facts: Pick<MessageChange, 'proof' | 'turnOutcome'> = {},
   ): Message | undefined {
-    const { store, clock, log, announce } = this.#options
+    const { store, announce } = this.#options
+    const moves = store.transaction(() => {
+      const moved = this.#move(id, step, detail, facts)
+      if (moved === undefined) return []
+      // What a digest carries stands where the digest stands.
+      const carried = moved.row.kind === 'digest' ? store.messages.listCarried(id) : []
+      const why = `${moved.row.detail ?? ''} (in digest ${id})`.trim()
+      return [moved, ...carried.flatMap((each) => this.#move(each.id, step, why, facts) ?? [])]
+    })
+    for (const { event } of moves) announce(event)
+    for (const { row } of moves) this.#moved.emit(row)
+    return moves[0]?.row
+  }
+
+  /** Row and event; in a transaction. */
+  #move(
+    id: MessageId,
+    step: DeliveryStep,
+    detail: string | undefined,
+    facts: Pick<MessageChange, 'proof' | 'turnOutcome'>,
+  ): { readonly row: Message; readonly event: DomainEvent } | undefined {
+    const { store, clock, log } = this.#options
     const atMs = clock.nowMs()
     const done = store.transaction(() => {
       const moved = store.messages.step(id, step, {
@@ -71,9 +92,7 @@ export class Ladder {
       to: done.row.state,
       because: detail,
     })
-    announce(done.event)
-    this.#moved.emit(done.row)
-    return done.row
+    return done
   }
 
   /** Resolves with the message once `isDone` holds for it, or as it stands after `limitMs` or on abort. */

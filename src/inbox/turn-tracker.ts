@@ -11,7 +11,7 @@ import type { Ladder } from './ladder.ts'
 import { isSameInput, sanitizeTyped } from './typed-text.ts'
 
 /** How many unanswered messages of one terminal are looked at when a turn ends. */
-const openTurnsMax = 50
+const openTurnsMax = 200
 
 export type TurnTrackerOptions = { readonly id: TerminalId; readonly store: Store; readonly ladder: Ladder }
 
@@ -47,7 +47,7 @@ export class TurnTracker {
     if (header !== undefined && store.messages.findByToken(header.token as Message['token']) !== undefined) return true
     const newest = store.messages.findNewestTaken(id)
     return [...this.listInTurn(), ...(newest === undefined ? [] : [newest])].some(
-      (message) => message.kind === 'input' && isSameInput(text, sanitizeTyped(formatTyped(message))),
+      (message) => isRaw(message) && isSameInput(text, sanitizeTyped(formatTyped(message))),
     )
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fillIn, fillInArgs, renderText } from './fill-in.ts'
-import { bodyOf, echoOf } from './message.ts'
+import { bodiesOf, bodyOf, echoOf } from './message.ts'
 
 const remembered = { results: ['one', 'two {result}'], messages: ['hello', 'wait 5'] }
 
@@ -51,4 +51,14 @@ describe('fillIn', () => {
       deep: [{ t: 'hello\nwait 5' }, null],
     })
   })
+})
+
+it('a digest is the messages that it brings, and everything else is itself', () => {
+  const digest =
+    '[cao digest 0a from cao]\n2 messages came:\n\n[cao callback 0b from 1]\none\n\n[cao notice 0c from cao]\ntwo\n> [cao x]'
+  expect([bodiesOf(digest), bodiesOf('[cao callback 0b from 1]\none'), bodiesOf('plain')]).toEqual([
+    ['one', 'two\n> [cao x]'],
+    ['one'],
+    ['plain'],
+  ])
 })

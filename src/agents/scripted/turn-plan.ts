@@ -3,7 +3,7 @@
  * (an agent must rest to be given messages) and keeps the rules after it until N messages have come.
  */
 import type { Remembered } from '../rules/fill-in.ts'
-import { bodyOf, echoOf } from '../rules/message.ts'
+import { bodiesOf, bodyOf, echoOf } from '../rules/message.ts'
 import { parseNumber, parseRules, type Step } from '../rules/rules.ts'
 
 /** What the turns of one conversation know of each other. */
@@ -27,8 +27,8 @@ export class Planner {
 
   /** The steps that `message` asks for, given those before it. */
   plan(message: string): readonly Step[] {
-    const body = bodyOf(message)
-    return this.#collecting === undefined ? this.#begin(body) : this.#collect(this.#collecting, body)
+    const collecting = this.#collecting
+    return collecting === undefined ? this.#begin(bodyOf(message)) : this.#collect(collecting, bodiesOf(message))
   }
 
   /** An interrupted agent forgets what it was waiting for. */
@@ -44,9 +44,9 @@ export class Planner {
     return steps.length === 0 ? echoOf(body) : this.#cutAtCollect(steps)
   }
 
-  #collect(collecting: Collecting, body: string): readonly Step[] {
+  #collect(collecting: Collecting, bodies: readonly string[]): readonly Step[] {
     const { needed, messages, rest } = collecting
-    messages.push(body)
+    messages.push(...bodies)
     if (messages.length < needed) return [{ verb: 'say', rest: `${messages.length} of ${needed} messages are here.` }]
     this.#collecting = undefined
     this.memory.messages = messages
