@@ -263,6 +263,10 @@ test('an answer that was not the given one, and a question of a living agent tha
     world.alive = [a]
   })
   expect(gone.badAnswers).toEqual([])
+  const worker = judgeWorld((world) =>
+    world.ofB.splice(-1, 1, { type: 'assistant', text: 'the answer to chaos-1-00012' }),
+  )
+  expect(worker).toMatchObject({ questionsAnswered: 1, badAnswers: [] })
 })
 
 test('the last callback of a job is how it stands: a late answer corrects a false end', () => {

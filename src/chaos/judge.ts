@@ -245,9 +245,7 @@ function findToolAnswer(lines: readonly AgentLine[], job: AskedJob): ToolAnswer 
 /** `answered`, `failed` (and said so), or what is wrong. */
 function judgeHandoff(job: AskedJob, told: ToolAnswer): string {
   if (told['success'] === true) {
-    return String(told['output']).startsWith(answerOf(job.marker))
-      ? 'answered'
-      : `another answer: ${JSON.stringify(told['output'])}`
+    return told['output'] === answerOf(job.marker) ? 'answered' : `another answer: ${JSON.stringify(told['output'])}`
   }
   return typeof told['message'] === 'string' && told['message'] !== '' ? 'failed' : 'failed without a word'
 }

@@ -171,7 +171,7 @@ test('texts carry their marker in the first line, and rules that the scripted ag
       'reply asked',
   )
   expect(jobText(markerOf(1, 9), 'handoff', markerOf(1, 10), true)).toContain(
-    '\\nask chaos-1-00010: go on? | no | yes | later\\nreply the answer to chaos-1-00010 chaos-1-00010 heard {result}"',
+    '\\nask chaos-1-00010: go on? | no | yes | later\\nreply the answer to chaos-1-00010"',
   )
   expect(askingText(markerOf(1, 9))).toBe(
     'chaos-1-00009\nask chaos-1-00009: go on? | no | yes | later\nreply chaos-1-00009 heard {result}',

@@ -27,7 +27,7 @@ export const sessionCount = 2
 const linesMax = 40
 /** How many of the jobs, and of the plain messages, ask. */
 const askingJobs = 0.5
-const askingMessages = 0.08
+const askingMessages = 0.12
 
 export type TrafficPlanOptions = { readonly seed: number; readonly durationMs: number; readonly agents: number }
 
@@ -82,7 +82,7 @@ export function relayText(
 /** A message that makes its receiver give away a task whose answer is known. */
 export function jobText(marker: string, tool: 'assign' | 'handoff', job: string, asks = false): string {
   const doubt = asks ? `${askRule(job)}\n` : ''
-  const message = `${job}\nwait 300\n${doubt}reply ${answerOf(job)}${asks ? ` ${heardOf(job)} {result}` : ''}`
+  const message = `${job}\nwait 300\n${doubt}reply ${answerOf(job)}`
   return [marker, `call ${tool} ${JSON.stringify({ agent_profile: 'developer', message })}`, 'reply asked'].join('\n')
 }
 
