@@ -268,7 +268,10 @@ function judgeAssign(job: AskedJob, told: ToolAnswer, { rows, records }: Pick<Ev
   return texts[0]?.body.includes(answerOf(job.marker)) === true ? 'answered' : 'the callback holds another answer'
 }
 
-/** A question stands in the record of who asked, with its marker; what was heard stands in what it said after that. */
+/**
+ * A question stands in the record of who asked, with its marker; what was heard stands in what it said after that. A worker only goes
+ * on: words of its task in braces would have been filled in by its asker.
+ */
 function judgeQuestions({ records, alive }: Evidence): JobsVerdict {
   const problems: string[] = []
   let asked = 0
@@ -278,9 +281,11 @@ function judgeQuestions({ records, alive }: Evidence): JobsVerdict {
       const marker = type === 'question' ? /^(chaos-\d+-\d+): /.exec(text)?.[1] : undefined
       if (marker === undefined) continue
       asked++
-      const said = lines.slice(at + 1).find((line) => line.type === 'assistant' && line.text.includes(heardOf(marker)))
-      const heard = said?.text.slice(said.text.indexOf(heardOf(marker)) + heardOf(marker).length).trim()
-      if (heard === askedAnswer) answered++
+      const said = lines.slice(at + 1).filter((line) => line.type === 'assistant')
+      const told = said.find(({ text: words }) => words.includes(heardOf(marker)))?.text
+      const isWorkDone = said.some(({ text: words }) => words.includes(answerOf(marker)))
+      const heard = told?.slice(told.indexOf(heardOf(marker)) + heardOf(marker).length).trim()
+      if (heard === askedAnswer || (heard === undefined && isWorkDone)) answered++
       else if (heard !== undefined) problems.push(`${id} asked ${marker} and heard ${JSON.stringify(heard)}`)
       else if (alive.has(id)) problems.push(`${id} asked ${marker} and heard nothing`)
     }
