@@ -11,6 +11,7 @@ import type { RandomHex, TerminalId } from '../domain/ids.ts'
 import { Ladder } from '../inbox/ladder.ts'
 import type { Log } from '../lib/log.ts'
 import { admit } from './admission.ts'
+import { takeQuestion } from './allow-own-tool.ts'
 import { beginAwayDigest, tellWhatHappened } from './away-digest.ts'
 import { BackendGuard } from './backend-guard.ts'
 import { Capabilities } from './capabilities.ts'
@@ -36,7 +37,6 @@ import type { RuntimeListeners } from './runtime.ts'
 import { interruptTurn } from './send-input.ts'
 import { closeIfEmpty } from './sessions.ts'
 import { startWorker } from './start-worker.ts'
-import { tellOfQuestion } from './tell-caller.ts'
 import { noteInterrupt } from './tell-interrupt.ts'
 import { type NotifyOptions, PersonNotices } from './tell-person.ts'
 
@@ -159,7 +159,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
 function createListeners(context: AppContext, jobs: Jobs): RuntimeListeners {
   return {
     onTurnEnded: (end) => jobs.news.noteTurnEnded(end),
-    onAsked: (question) => tellOfQuestion(context, question),
+    onAsked: (question) => takeQuestion(context, question),
     onInterrupted: (interrupt) => noteInterrupt(context, interrupt),
     onTyped: (id) => releaseQueue(context, id, 'person/pane'),
     onExited: (runtime, exit) => {

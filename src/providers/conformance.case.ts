@@ -112,7 +112,7 @@ export function describeProvider(name: string, given: ProviderCase): void {
       await agent.waitForReady()
       await agent.send(messages.slow)
       await agent.waitForReading('work', (reading) => reading.claim?.kind === 'busy')
-      await agent.press(provider.quirks.interrupt)
+      await agent.interrupt()
       if (announcesEnd) await agent.waitForEnd('interrupted')
       await agent.waitForReady({ isClearing: true })
       await agent.send(messages.reply('and goes on'))

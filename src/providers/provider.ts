@@ -250,4 +250,9 @@ export interface Provider {
   openSignals(context: SignalContext): ProviderSignals
   /** Key strokes that give `answer` (an option's text or number, or free text) to the question on `snapshot`. Pure. */
   planAnswer(question: QuestionText, answer: string, snapshot: Snapshot): AnswerPlan
+  /**
+   * The answer that allows a call of one of CAO's own tools, where this CLI can not be told before that they are allowed;
+   * undefined for every other question. Pure.
+   */
+  ownToolAnswer?(question: QuestionText): string | undefined
 }

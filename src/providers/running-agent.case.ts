@@ -249,6 +249,18 @@ export class RunningAgent implements AsyncDisposable {
     return told?.kind === 'claim' && told.claim.kind === 'waiting' ? told.claim.question : shown
   }
 
+  /** Breaks the turn off. A turn that has only just begun may not hear it yet: then once more. */
+  async interrupt(): Promise<void> {
+    for (let isBusy = true; isBusy; ) {
+      await this.press(this.#options.provider.quirks.interrupt)
+      const againMs = performance.now() + answerAgainMs
+      while (isBusy && performance.now() < againMs) {
+        await pause(pollGapMs)
+        isBusy = (await this.read()).claim?.kind === 'busy'
+      }
+    }
+  }
+
   async plan(question: QuestionText, answer: string): Promise<AnswerPlan> {
     return this.#options.provider.planAnswer(question, answer, await this.snapshot())
   }

@@ -136,7 +136,7 @@ describe('Copilot CLI itself', () => {
     await agent.send('hang')
     await agent.waitForReading('work', ({ claim }) => claim?.kind === 'busy')
     await new Promise((resolve) => setTimeout(resolve, 1_000))
-    await agent.press(provider.quirks.interrupt)
+    await agent.interrupt()
     await agent.waitForEnd('interrupted')
     await agent.waitForReady({ isClearing: true })
     await agent.send('reply and goes on')

@@ -146,7 +146,7 @@ describe('Kimi Code itself', () => {
       'the wait for another try',
       ({ claim }) => claim?.kind === 'busy' && claim.reason === 'retrying',
     )
-    await agent.press(provider.quirks.interrupt)
+    await agent.interrupt()
     await agent.waitForEnd('interrupted')
     await agent.waitForReady()
   })

@@ -2,6 +2,7 @@
 import type { QuestionText } from '../../domain/status.ts'
 import type { Snapshot } from '../../screen/snapshot.ts'
 import type { AnswerPlan, Key } from '../provider.ts'
+import { mcpServerName } from './launch.ts'
 import { otherLabel, type Prompt } from './prompt.ts'
 import { findPrompt } from './screen.ts'
 
@@ -44,6 +45,15 @@ export function planKimiAnswer(question: QuestionText, answer: string, snapshot:
   if (rule === 'permission' || rule === 'question') return choose(prompt, index, rule)
   if (prompt.selected < 0) return refused('the screen marks no option: use the terminal')
   return keys(...moveTo(prompt.selected, index), key('Enter'))
+}
+
+const ownToolPattern = new RegExp(`^Approve mcp__${mcpServerName}__\\w+\\?$`)
+const forSession = 'Approve for this session'
+
+/** Once for each tool of ours: the rules of its settings, which could say it before, are not used by 2.1.0. */
+export function allowOwnTool({ text: asked, options }: QuestionText): string | undefined {
+  const isOwn = ownToolPattern.test(asked.split('\n', 1)[0] ?? '')
+  return isOwn && options.includes(forSession) ? forSession : undefined
 }
 
 /** A digit chooses at once. A single question then shows what was chosen, to be submitted. */

@@ -1,7 +1,7 @@
 /** Kimi Code as a provider: its hooks tell, its record of the conversation proves, its pane is typed into. */
 import { findOnPath } from '../program-path.ts'
 import type { Key, Provider } from '../provider.ts'
-import { planKimiAnswer } from './answer-keys.ts'
+import { allowOwnTool, planKimiAnswer } from './answer-keys.ts'
 import { planKimiLaunch } from './launch.ts'
 import { kimiScreen } from './screen.ts'
 import { KimiSignals } from './signals.ts'
@@ -50,5 +50,6 @@ export function createKimiProvider(options: KimiProviderOptions): Provider {
     screen: kimiScreen,
     openSignals: (context) => new KimiSignals(context),
     planAnswer: planKimiAnswer,
+    ownToolAnswer: allowOwnTool,
   }
 }
