@@ -13,6 +13,7 @@ const docFile = join(root, 'docs', 'versions.md')
 await main(async () => {
   const results = readResults(Number(process.argv[2] ?? 0))
   for (const result of results) printResult(result)
+  for (const tried of readDeliveries(Number(process.argv[2] ?? 0))) printDeliveries(tried)
   const { formatVersions, lastGreen } = await import('../src/protocol/last-green.ts')
   const rows = mergeRows(lastGreen, results)
   if (JSON.stringify(rows) === JSON.stringify(lastGreen)) return 0
@@ -27,9 +28,46 @@ await main(async () => {
 function readResults(sinceMs) {
   if (!existsSync(folder)) return []
   const names = readdirSync(folder).filter(
-    (name) => name.endsWith('.json') && statSync(join(folder, name)).mtimeMs >= sinceMs,
+    (name) =>
+      name.endsWith('.json') && !name.startsWith('deliveries-') && statSync(join(folder, name)).mtimeMs >= sinceMs,
   )
   return names.map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')))
+}
+
+/** One list of tries for each CLI and version; of earlier runs too, where the run was resumed. */
+function readDeliveries(sinceMs) {
+  if (!existsSync(folder)) return []
+  const names = readdirSync(folder).filter(
+    (name) => /^deliveries-.*\.jsonl$/.test(name) && statSync(join(folder, name)).mtimeMs >= sinceMs,
+  )
+  return names.map((name) => ({
+    name: name.replace(/^deliveries-|\.jsonl$/g, ''),
+    tries: readFileSync(join(folder, name), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line)),
+  }))
+}
+
+const quantile = (values, q) =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(q * values.length))]
+
+function printDeliveries({ name, tries }) {
+  console.log(`\n${name}: deliveries`)
+  for (const shape of new Set(tries.map((each) => each.shape))) {
+    const own = tries.filter((each) => each.shape === shape)
+    const right = own.filter(({ isRight }) => isRight)
+    const proofs = [...new Set(right.map(({ proof }) => proof))].join(', ')
+    const wrong = own.find(({ isRight }) => !isRight)
+    console.log(
+      `  ${right.length} of ${own.length}  ${shape.padEnd(26)} ${proofs}${wrong === undefined ? '' : `  WRONG: ${wrong.why}`}`,
+    )
+  }
+  const times = tries.flatMap(({ isRight, fromIdleMs }) => (isRight && fromIdleMs !== null ? [fromIdleMs] : []))
+  if (times.length === 0) return
+  console.log(
+    `  idle to confirmed: p50 ${quantile(times, 0.5)} ms, p95 ${quantile(times, 0.95)} ms, of ${times.length}`,
+  )
 }
 
 function printResult({ provider, version, size, states, delays }) {

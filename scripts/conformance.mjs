@@ -3,6 +3,8 @@
  *
  *   -- --cli PROVIDER[@VERSION] [--size 80x24]   one CLI through all its states (again for each --cli and --size)
  *   -- --all [--size 80x24]                      every CLI through all its states
+ *   -- --deliveries [--cli …] [--times N] [--resume]   eight shapes of message into every CLI, N times each (3); with --resume only
+ *                                                      those that are not known to be right yet
  *   -- --ci                                      all suites, and of the states the essential ones
  *   -- [vitest's arguments]                      all suites, or what they select
  *
@@ -16,13 +18,18 @@ import { formatCount, runSuite } from './suite.mjs'
 
 const ciSizes = ['80x24']
 const statesFile = 'test/conformance/states.test.ts'
-const usage = 'Usage: npm run conformance -- [--cli PROVIDER[@VERSION]]… [--size COLSxROWS]… | --all | --ci'
+const deliveriesFile = 'test/conformance/deliveries.test.ts'
+const usage =
+  'Usage: npm run conformance -- [--cli PROVIDER[@VERSION]]… [--size COLSxROWS]… | --all | --deliveries [--times N] [--resume] | --ci'
 
 function readArgs(words) {
   const call = {
     clis: /** @type {string[]} */ ([]),
     sizes: /** @type {string[]} */ ([]),
     isAll: false,
+    isDeliveries: false,
+    isResume: false,
+    times: '',
     isCi: false,
     rest: [],
   }
@@ -34,22 +41,28 @@ function readArgs(words) {
     const [word, value] = words[at].split(/=(.*)/s)
     if (word === '--cli') call.clis.push(...take(word, value ?? words[++at]).split(','))
     else if (word === '--size') call.sizes.push(...take(word, value ?? words[++at]).split(','))
+    else if (word === '--times') call.times = take(word, value ?? words[++at])
+    else if (word === '--deliveries') call.isDeliveries = true
+    else if (word === '--resume') call.isResume = true
     else if (word === '--all') call.isAll = true
     else if (word === '--ci') call.isCi = true
     else call.rest.push(words[at])
   }
+  if (!/^(?:[1-9]\d{0,3})?$/.test(call.times)) throw new Refusal(`${call.times} is no number of times. ${usage}`)
   const bad = call.sizes.find((size) => !/^\d{2,3}x\d{2,3}$/.test(size))
   if (bad !== undefined) throw new Refusal(`${bad} is no size such as 80x24. ${usage}`)
   return call
 }
 
 /** What the states suite is asked for; `test/conformance/cli-rig.case.ts` reads it. */
-function planEnv({ clis, sizes, isCi }) {
+function planEnv({ clis, sizes, isCi, times, isResume }) {
   const wanted = sizes.length > 0 ? sizes : isCi ? ciSizes : []
   return {
     ...process.env,
     ...(isCi ? { CI: 'true', CAO_CONFORMANCE_ESSENTIAL: '1' } : {}),
     ...(clis.length > 0 ? { CAO_CONFORMANCE_CLIS: clis.join(',') } : {}),
+    ...(times === '' ? {} : { CAO_DELIVERIES_TIMES: times }),
+    ...(isResume ? { CAO_DELIVERIES_RESUME: '1' } : {}),
     ...(wanted.length > 0 ? { CAO_CONFORMANCE_SIZES: wanted.join(',') } : {}),
   }
 }
@@ -57,8 +70,9 @@ function planEnv({ clis, sizes, isCi }) {
 await main(async () => {
   const call = readArgs(process.argv.slice(2))
   const node = await ensureSetup()
-  const isStatesOnly = call.isAll || call.clis.length > 0
-  const args = [...(isStatesOnly ? [statesFile] : []), ...call.rest]
+  const isStatesOnly = !call.isDeliveries && (call.isAll || call.clis.length > 0)
+  const files = [...(isStatesOnly ? [statesFile] : []), ...(call.isDeliveries ? [deliveriesFile] : [])]
+  const args = [...files, ...call.rest]
   const sinceMs = Date.now()
   const total = await runSuite(node, { mode: 'conformance', args, env: planEnv(call) })
   await attach(node, ['scripts/conformance-report.mjs', String(sinceMs)], { cwd: root })

@@ -144,11 +144,11 @@ export class Runtime implements AsyncDisposable {
   async read(): Promise<void> {
     this.watch.onAccepted((accepted) => {
       this.#steps.run(() => {
-        if (this.#tracker.noteAccepted(accepted.text, accepted.source) === undefined) {
+        const isWorking = this.state.status === 'processing'
+        if (this.#tracker.noteAccepted(accepted.text, accepted.source, isWorking) === undefined) {
           if (!this.#tracker.isOurs(accepted.text)) this.people.noteTyped(accepted.text)
           return
         }
-        if (this.state.status === 'processing') this.#tracker.noteTurnStarted()
         this.worker.wake()
       })
     })
@@ -240,6 +240,7 @@ export class Runtime implements AsyncDisposable {
     const isMove = before.status !== after.status || before.reason !== after.reason
     if (isMove || before.detail !== after.detail) {
       const atMs = clock.nowMs()
+      using _later = store.deferSync()
       const event = store.transaction(() => {
         store.terminals.touch(this.row.id, atMs)
         return store.events.append(

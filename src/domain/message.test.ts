@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type MessageToken, makeMessageToken } from './ids.ts'
-import { formatHeader, formatTyped, type Message, messageKinds, parseHeader } from './message.ts'
+import { formatHeader, formatTyped, headlineOf, type Message, messageKinds, parseHeader } from './message.ts'
 
 const anyToken = fc.stringMatching(/^[0-9a-f]{12}$/).map((digits) => makeMessageToken(() => digits))
 const anyKind = fc.constantFrom(...messageKinds)
@@ -61,4 +61,10 @@ describe('the header of a message', () => {
     expect(formatTyped(message)).toBe('[cao assign 0123456789ab from user]\ndo\nit')
     expect(formatTyped({ ...message, kind: 'input' })).toBe('do\nit')
   })
+})
+
+test('the headline of a text is its first line that says something, clean and bounded', () => {
+  expect(headlineOf('\n  \n one\t\u001b[31mred\u202e line \ntwo')).toBe('one [31mred line')
+  expect(headlineOf('😀'.repeat(200))).toBe(`${'😀'.repeat(120)}…`)
+  expect(headlineOf('')).toBe('')
 })

@@ -69,8 +69,7 @@ export async function attemptDelivery(message: Message, context: AttemptContext)
     return { kind: 'ended' }
   }
   if (isTooLong(message, receiver)) await receiver.writeBody(message)
-  if (ladder.step(message.id, 'lease') === undefined) return { kind: 'ended' }
-  if (ladder.step(message.id, 'begin_typing') === undefined) return { kind: 'ended' }
+  if (ladder.stepAll(message.id, ['lease', 'begin_typing']) === undefined) return { kind: 'ended' }
   const turnsBefore = receiver.turnsEnded()
   const pasted = await receiver.paste(typed, message.token, waiting)
   if (pasted.kind === 'refused') {

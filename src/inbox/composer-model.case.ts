@@ -18,6 +18,8 @@ export type Misbehaviour = {
   readonly turnMs: number
   /** The record of an accepted text reaches us; false: it is lost. */
   readonly isRecorded: boolean
+  /** An interrupt gives the prompt back into the composer. */
+  readonly isRestoring?: boolean
 }
 
 const quirks: Quirks = {
@@ -25,8 +27,9 @@ const quirks: Quirks = {
   startupLimitMs: 1_000,
   hungAfterMs: 60_000,
   submit: [{ kind: 'key', name: 'Enter' }],
-  interrupt: [],
-  clear: [],
+  typedCharsMax: 40,
+  interrupt: [{ kind: 'key', name: 'Escape' }],
+  clear: [{ kind: 'key', name: 'C-u' }],
   exit: [],
 }
 
@@ -40,9 +43,13 @@ export class ComposerModel {
   #shown = ''
   isBusy = false
   turns = 0
+  interrupts = 0
+  /** What was taken out of the composer. */
+  readonly cleared: string[] = []
+  #turn: Disposable | undefined
   onAccepted: (text: string) => void = () => undefined
   onTurnStarted: () => void = () => undefined
-  onTurnEnded: () => void = () => undefined
+  onTurnEnded: (outcome: 'answered' | 'interrupted') => void = () => undefined
   /** Called around every port call; may throw, as a crash of ours does. */
   beforeEffect: () => void = () => undefined
   afterEffect: () => void = () => undefined
@@ -79,11 +86,36 @@ export class ComposerModel {
     this.isBusy = true
     if (this.#behaviour.isRecorded) this.onAccepted(text)
     this.onTurnStarted()
-    this.#clock.after(this.#behaviour.turnMs, () => {
-      this.isBusy = false
-      this.turns++
-      this.onTurnEnded()
-    })
+    this.#turn = this.#clock.after(this.#behaviour.turnMs, () => this.#end('answered'))
+  }
+
+  #end(outcome: 'answered' | 'interrupted'): void {
+    this.#turn?.[Symbol.dispose]()
+    this.isBusy = false
+    this.turns++
+    this.onTurnEnded(outcome)
+  }
+
+  #escape(): void {
+    if (!this.isBusy) return
+    this.interrupts++
+    if (this.#behaviour.isRestoring === true && this.composer === '') {
+      this.composer = this.accepted.at(-1) ?? ''
+      this.#shown = this.composer
+    }
+    this.#end('interrupted')
+  }
+
+  #clear(): void {
+    this.cleared.push(this.composer)
+    this.composer = ''
+    this.#shown = ''
+  }
+
+  /** A person types; what is there already stays. */
+  typeByHand(text: string): void {
+    this.composer += text
+    this.#shown = this.composer
   }
 
   async #port<T>(effect: () => T): Promise<T> {
@@ -121,7 +153,12 @@ export class ComposerModel {
       lastPasteMark: () => this.#port(() => this.lastMark),
       press: (keys: readonly Key[]) =>
         this.#port(() => {
-          for (const key of keys) if (key.kind === 'key' && key.name === 'Enter') this.#enter()
+          for (const key of keys) {
+            if (key.kind !== 'key') continue
+            if (key.name === 'Enter') this.#enter()
+            if (key.name === 'Escape') this.#escape()
+            if (key.name === 'C-u') this.#clear()
+          }
           return done
         }),
       findAccepted: (token: MessageToken) =>

@@ -10,7 +10,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ManualClock } from '../async/clock-manual.ts'
 import { makeMessageToken, type RandomHex, type SessionName, type TerminalId } from '../domain/ids.ts'
-import type { Message } from '../domain/message.ts'
+import type { DeliveryClass, Message } from '../domain/message.ts'
 import { silentLog } from '../lib/log.ts'
 import { newTerminal } from '../store/rows.case.ts'
 import { openStore } from '../store/sqlite/open.ts'
@@ -39,6 +39,8 @@ type Plan = {
   readonly behaviour: Misbehaviour
   readonly hasProofOfBody: boolean
   readonly messages: number
+  /** How urgent each is, and whether it is too long to be typed; those that are not named are neither. */
+  readonly kinds?: readonly { readonly deliveryClass: DeliveryClass; readonly isLong: boolean }[]
   /** The n-th port call of each life of the worker is its last; before or after its effect. */
   readonly crashes: readonly { readonly atCall: number; readonly isAfter: boolean }[]
 }
@@ -49,10 +51,14 @@ const planArbitrary: fc.Arbitrary<Plan> = fc.record({
     paintMs: fc.constantFrom(0, 30, 500, 2_000, 30_000),
     turnMs: fc.constantFrom(1, 50, 5_000),
     isRecorded: fc.boolean(),
+    isRestoring: fc.boolean(),
   }),
   hasProofOfBody: fc.boolean(),
   messages: fc.integer({ min: 1, max: 4 }),
-  crashes: fc.array(fc.record({ atCall: fc.integer({ min: 1, max: 12 }), isAfter: fc.boolean() }), { maxLength: 4 }),
+  kinds: fc.array(fc.record({ deliveryClass: fc.constantFrom('idle', 'idle', 'interrupt'), isLong: fc.boolean() }), {
+    maxLength: 4,
+  }),
+  crashes: fc.array(fc.record({ atCall: fc.integer({ min: 1, max: 16 }), isAfter: fc.boolean() }), { maxLength: 4 }),
 })
 
 type Outcome = { readonly messages: readonly Message[]; readonly model: ComposerModel }
@@ -68,8 +74,8 @@ async function play(store: Store, plan: Plan): Promise<Outcome> {
   let worker: InboxWorker | undefined
   model.onAccepted = (text) => void tracker.noteAccepted(text, 'hook')
   model.onTurnStarted = () => tracker.noteTurnStarted()
-  model.onTurnEnded = () => {
-    tracker.noteTurnEnded('answered')
+  model.onTurnEnded = (outcome) => {
+    tracker.noteTurnEnded(outcome)
     worker?.wake()
   }
   for (let i = 0; i < plan.messages; i++) {
@@ -79,7 +85,8 @@ async function play(store: Store, plan: Plan): Promise<Outcome> {
       senderId: 'user',
       receiverId: id,
       jobId: undefined,
-      body: `body ${i}`,
+      body: plan.kinds?.[i]?.isLong === true ? `body ${i} ${'long '.repeat(20)}` : `body ${i}`,
+      deliveryClass: plan.kinds?.[i]?.deliveryClass ?? 'idle',
       createdAtMs: clock.nowMs(),
     })
   }
@@ -124,6 +131,10 @@ test('whatever crashes and misbehaves: typed at most once, confirmed only when t
         ).toBeLessThanOrEqual(1)
         expect(took(message, model)).toBeLessThanOrEqual(1)
         if (isTaken(message)) expect(took(message, model), `taken: ${message.detail}`).toBe(1)
+        if (isTaken(message) && message.body.includes('long ')) {
+          expect(model.files.get(message.token), 'the file that was pointed to').toBe(message.body)
+        }
+        // An agent that was interrupted and goes on is a refusal; this one stops.
         expect(['answered', 'confirmed', 'turn_started', 'unconfirmed', 'queued']).toContain(message.state)
         // Queued after all this time only behind a draft that holds the composer.
         if (message.state === 'queued') expect(model.composer).not.toBe('')
@@ -183,3 +194,80 @@ test('a text that a frozen program has not shown holds the queue, is submitted w
     { numRuns: 30 },
   )
 }, 60_000)
+
+test('an interrupt cuts the turn, its given-back prompt is taken away, and everything is answered', async () => {
+  using store = openStore({ path: join(dir, 'interrupts.db') })
+  const urgent = fc.record({
+    behaviour: fc.record({
+      swallowedEnters: fc.nat(1),
+      paintMs: fc.constantFrom(0, 30, 500),
+      turnMs: fc.constantFrom(50, 600_000),
+      isRecorded: fc.constant(true),
+      isRestoring: fc.boolean(),
+    }),
+    hasProofOfBody: fc.boolean(),
+    messages: fc.integer({ min: 2, max: 4 }),
+    // An endless turn is cut by what comes behind it.
+    kinds: fc.constant(Array.from({ length: 4 }, () => ({ deliveryClass: 'interrupt', isLong: false }) as const)),
+    crashes: fc.array(fc.record({ atCall: fc.integer({ min: 1, max: 16 }), isAfter: fc.boolean() }), { maxLength: 1 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(urgent, async (plan) => {
+      const { messages, model } = await play(store, plan)
+      for (const message of messages) expect(took(message, model)).toBeLessThanOrEqual(1)
+      const ours = new Set(model.accepted)
+      expect(model.cleared.every((text) => ours.has(text))).toBe(true)
+      if (plan.crashes.length > 0) return
+      expect(messages.map(({ state }) => state)).toEqual(messages.map(() => 'answered'))
+      expect(model.accepted).toHaveLength(messages.length)
+    }),
+    { numRuns: 40 },
+  )
+}, 60_000)
+
+test("a prompt that was given back and then changed by a person is the person's draft", async () => {
+  using store = openStore({ path: join(dir, 'hands.db') })
+  const clock = new ManualClock()
+  const id = random(8) as TerminalId
+  insertTerminal(store, id)
+  const behaviour = { swallowedEnters: 0, paintMs: 0, turnMs: 600_000, isRecorded: true, isRestoring: true }
+  const model = new ComposerModel(clock, id, behaviour)
+  const ladder = new Ladder({ store, clock, log: silentLog, announce: () => undefined })
+  const tracker = new TurnTracker({ id, store, ladder })
+  model.onAccepted = (text) => void tracker.noteAccepted(text, 'hook', true)
+  model.onTurnEnded = (outcome) => void tracker.noteTurnEnded(outcome)
+  const worker = new InboxWorker({ receiver: model.asReceiver(true), store, ladder, clock, log: silentLog })
+  const queue = (body: string) =>
+    store.messages.insert({
+      token: makeMessageToken(random),
+      kind: 'send_message',
+      senderId: 'user',
+      receiverId: id,
+      jobId: undefined,
+      body,
+      createdAtMs: clock.nowMs(),
+    }).id
+  const first = queue('first')
+  const life = new AbortController()
+  const run = worker.run(life.signal)
+  for (let i = 0; i < 10; i++) await clock.advance(1_000)
+  expect(store.messages.find(first)?.state).toBe('turn_started')
+  await model.asReceiver(true).press([{ kind: 'key', name: 'Escape' }], life)
+  model.typeByHand(' and more')
+  const second = queue('second')
+  worker.wake()
+  for (let i = 0; i < 60; i++) await clock.advance(1_000)
+  expect([store.messages.find(second)?.state, worker.holdWhy]).toEqual([
+    'queued',
+    'somebody has a draft in the composer',
+  ])
+  expect(model.cleared).toEqual([])
+  model.composer = model.accepted[0] ?? ''
+  model.typeByHand('')
+  worker.wake()
+  for (let i = 0; i < 10; i++) await clock.advance(1_000)
+  expect(store.messages.find(second)?.state).toBe('turn_started')
+  expect(model.cleared).toEqual([model.accepted[0]])
+  life.abort(new Error('over'))
+  await run
+}, 30_000)

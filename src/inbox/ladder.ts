@@ -11,6 +11,9 @@ import { Emitter } from '../lib/emitter.ts'
 import type { Log } from '../lib/log.ts'
 import type { MessageChange, Store } from '../store/store.ts'
 
+/** What these say is found out again after a power cut: by the paste mark, the agent's record, its screen. */
+const provableSteps: readonly DeliveryStep[] = ['lease', 'release', 'type', 'confirm', 'start_turn', 'answer']
+
 export type LadderOptions = {
   readonly store: Store
   readonly clock: Clock
@@ -37,62 +40,79 @@ export class Ladder {
     detail?: string,
     facts: Pick<MessageChange, 'proof' | 'turnOutcome'> = {},
   ): Message | undefined {
-    const { store, announce } = this.#options
+    return this.stepAll(id, [step], detail, facts)
+  }
+
+  /** Several steps in one transaction, with one wait for the disk at most; all of them or none. */
+  stepAll(
+    id: MessageId,
+    steps: readonly DeliveryStep[],
+    detail?: string,
+    facts: Pick<MessageChange, 'proof' | 'turnOutcome'> = {},
+  ): Message | undefined {
+    const { store, log, announce } = this.#options
+    const isProvable = steps.every((step) => provableSteps.includes(step))
+    const [first, ...rest] = steps
+    if (first === undefined) return undefined
+    using _later = isProvable ? store.deferSync() : undefined
     const moves = store.transaction(() => {
-      const moved = this.#move(id, step, detail, facts)
-      if (moved === undefined) return []
+      const begun = this.#move(id, first, detail, facts)
+      if (begun === undefined) return []
+      // What follows a legal step here is legal too; nobody comes between.
+      const own = [begun, ...rest.flatMap((step) => this.#move(id, step) ?? [])]
       // What a digest carries stands where the digest stands.
-      const carried = moved.row.kind === 'digest' ? store.messages.listCarried(id) : []
-      const why = `${moved.row.detail ?? ''} (in digest ${id})`.trim()
-      return [moved, ...carried.flatMap((each) => this.#move(each.id, step, why, facts) ?? [])]
+      const carried = begun.row.kind === 'digest' ? store.messages.listCarried(id) : []
+      const why = `${begun.row.detail ?? ''} (in digest ${id})`.trim()
+      return [
+        ...own,
+        ...carried.flatMap((each) => steps.flatMap((step) => this.#move(each.id, step, why, facts) ?? [])),
+      ]
     })
-    for (const { event } of moves) announce(event)
+    for (const { row, event } of moves) {
+      log.write('info', 'message moved', {
+        messageId: row.id,
+        receiverId: row.receiverId,
+        to: row.state,
+        because: row.detail,
+      })
+      announce(event)
+    }
     for (const { row } of moves) this.#moved.emit(row)
-    return moves[0]?.row
+    return moves.findLast(({ row }) => row.id === id)?.row
   }
 
   /** Row and event; in a transaction. */
   #move(
     id: MessageId,
     step: DeliveryStep,
-    detail: string | undefined,
-    facts: Pick<MessageChange, 'proof' | 'turnOutcome'>,
+    detail?: string,
+    facts: Pick<MessageChange, 'proof' | 'turnOutcome'> = {},
   ): { readonly row: Message; readonly event: DomainEvent } | undefined {
-    const { store, clock, log } = this.#options
+    const { store, clock } = this.#options
     const atMs = clock.nowMs()
-    const done = store.transaction(() => {
-      const moved = store.messages.step(id, step, {
-        ...facts,
-        atMs,
-        ...(detail === undefined ? {} : { detail }),
-        ...(step === 'lease' ? { countAttempt: true } : {}),
-      })
-      if (moved.kind !== 'moved') return undefined
-      const { row } = moved
-      const event = store.events.append(
-        {
-          type: 'message.state_changed',
-          messageId: row.id,
-          receiverId: row.receiverId,
-          senderId: row.senderId,
-          kind: row.kind,
-          from: moved.from as Message['state'],
-          to: row.state,
-          detail: row.detail,
-          proof: row.proof,
-        },
-        atMs,
-      )
-      return { row, event }
+    const moved = store.messages.step(id, step, {
+      ...facts,
+      atMs,
+      ...(detail === undefined ? {} : { detail }),
+      ...(step === 'lease' ? { countAttempt: true } : {}),
     })
-    if (done === undefined) return undefined
-    log.write('info', 'message moved', {
-      messageId: id,
-      receiverId: done.row.receiverId,
-      to: done.row.state,
-      because: detail,
-    })
-    return done
+    if (moved.kind !== 'moved') return undefined
+    const { row } = moved
+    const event = store.events.append(
+      {
+        type: 'message.state_changed',
+        messageId: row.id,
+        receiverId: row.receiverId,
+        senderId: row.senderId,
+        kind: row.kind,
+        from: moved.from as Message['state'],
+        to: row.state,
+        detail: row.detail,
+        proof: row.proof,
+      },
+      atMs,
+    )
+    return { row, event }
   }
 
   /** Resolves with the message once `isDone` holds for it, or as it stands after `limitMs` or on abort. */

@@ -22,11 +22,14 @@ export class TurnTracker {
     this.#options = options
   }
 
-  /** The agent recorded that it took `text`. Returns the message that this proves, if it is one of ours. */
-  noteAccepted(text: string, source: EvidenceSource): Message | undefined {
+  /** The agent recorded that it took `text`; `isWorking`: and works on it. Returns the message that this proves, if it is one of ours. */
+  noteAccepted(text: string, source: EvidenceSource, isWorking = false): Message | undefined {
     const message = this.#findTyped(text)
     if (message === undefined) return undefined
-    return this.#options.ladder.step(message.id, 'confirm', `${source}: the agent recorded the text`, { proof: source })
+    const why = `${source}: the agent recorded the text`
+    const steps =
+      isWorking && message.kind !== 'command' ? (['confirm', 'start_turn'] as const) : (['confirm'] as const)
+    return this.#options.ladder.stepAll(message.id, steps, why, { proof: source })
   }
 
   #findTyped(text: string): Message | undefined {

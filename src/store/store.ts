@@ -248,7 +248,7 @@ export interface Store extends Disposable {
   transaction<T>(work: () => T): T
   /**
    * Until disposed, what is committed outlives this process but not a power cut; the next commit after that makes all of it
-   * safe. For work that nobody was promised yet. Not to be called in a transaction.
+   * safe. For work that nobody was promised yet, and for what is found out again. In a transaction it does nothing: that one decides.
    */
   deferSync(): Disposable
   readonly sessions: SessionRows

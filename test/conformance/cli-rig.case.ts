@@ -11,6 +11,7 @@ import { geminiPackage, geminiVersion } from '../../src/providers/gemini_cli/ins
 import { kimiPackage, kimiVersion } from '../../src/providers/kimi_cli/install.ts'
 import { installProgram, type NpmProgram } from '../../src/providers/npm-program.ts'
 import { opencodePackage, opencodeVersion } from '../../src/providers/opencode_cli/install.ts'
+import type { Key } from '../../src/providers/provider.ts'
 import { qwenPackage, qwenVersion } from '../../src/providers/qwen_cli/install.ts'
 import { furnishHome } from './claude-program.case.ts'
 import { furnishHome as furnishCodexHome } from './codex-program.case.ts'
@@ -44,7 +45,19 @@ export type CliRig = {
   readonly askingFor?: (command: string) => string
   /** A text of the model that its own records lose, and what is left of it. */
   readonly keeps?: (text: string) => string
+  /** What covers its composer, or takes its keys for something else: how it is opened and left, one group of keys after the other. */
+  readonly pickers?: readonly {
+    readonly name: string
+    readonly open: readonly Keys[]
+    readonly leave: readonly Keys[]
+  }[]
+  /** A command of its own, and what is then on the screen. */
+  readonly command?: { readonly text: string; readonly shows: RegExp }
 }
+type Keys = readonly Key[]
+
+const text = (word: string): Keys => [{ kind: 'text', text: word }]
+const key = (name: string): Keys => [{ kind: 'key', name }]
 
 export const rigs: readonly CliRig[] = [
   {
@@ -57,6 +70,15 @@ export const rigs: readonly CliRig[] = [
     env: (port) => ({ ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`, ANTHROPIC_AUTH_TOKEN: 'none' }),
     retries: [429, 500],
     asks: true,
+    pickers: [
+      { name: 'the menu of commands', open: [text('/')], leave: [key('C-u')] },
+      { name: 'the menu of files', open: [text('@')], leave: [key('C-u')] },
+      { name: 'the shell mode', open: [text('!')], leave: [key('BSpace')] },
+      { name: 'the search of former prompts', open: [key('C-r')], leave: [key('Escape')] },
+      { name: 'the list of models', open: [text('/model'), key('Enter')], leave: [key('Escape')] },
+      { name: 'the transcript', open: [key('C-o')], leave: [key('C-o')] },
+    ],
+    command: { text: '/status', shows: /Version|Session/ },
   },
   {
     provider: 'codex',
@@ -69,6 +91,13 @@ export const rigs: readonly CliRig[] = [
     env: () => ({ OPENAI_API_KEY: 'none' }),
     retries: [],
     asks: true,
+    pickers: [
+      { name: 'the menu of commands', open: [text('/')], leave: [key('BSpace')] },
+      { name: 'the menu of files', open: [text('@')], leave: [key('BSpace')] },
+      { name: 'the list of models', open: [text('/model'), key('Enter')], leave: [key('Escape')] },
+      { name: 'the transcript', open: [key('C-t')], leave: [text('q')] },
+    ],
+    command: { text: '/status', shows: /Model|Directory|Session/ },
     // Inside of its sandbox it asks for nothing.
     askingFor: (command) =>
       `call exec_command ${JSON.stringify({ cmd: command, sandbox_permissions: 'require_escalated', justification: 'test' })}`,
@@ -87,6 +116,14 @@ export const rigs: readonly CliRig[] = [
     }),
     retries: [400, 429, 500],
     asks: true,
+    pickers: [
+      { name: 'the menu of commands', open: [text('/')], leave: [key('BSpace')] },
+      { name: 'the menu of files', open: [text('@')], leave: [key('BSpace')] },
+      { name: 'the shell mode', open: [text('!')], leave: [key('Escape')] },
+      { name: 'the palette of commands', open: [key('C-p')], leave: [key('Escape')] },
+      { name: 'the list of models', open: [text('/models'), key('Enter')], leave: [key('Escape')] },
+    ],
+    command: { text: '/help', shows: /[Hh]elp/ },
   },
   {
     provider: 'gemini_cli',

@@ -14,11 +14,17 @@ export type Parameters = Readonly<Record<string, SQLInputValue>>
 /** How long a statement waits for another process's write. */
 export const busyTimeoutMs = 5_000
 
+/** What was answered "accepted" is on the disk, also after a power cut. */
+export const syncEachCommit = 'PRAGMA synchronous = FULL'
+/** The order of commits stays, and a process that is killed loses none of them. */
+const syncLater = 'PRAGMA synchronous = NORMAL'
+
 export class Database implements Disposable {
   readonly path: string
   readonly #connection: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
   #depth = 0
+  #deferrals = 0
   /** What a nested transaction threw: the outer one must not commit, even when its work caught it. */
   #doom: { readonly error: unknown } | undefined
 
@@ -64,6 +70,17 @@ export class Database implements Disposable {
       throw error
     } finally {
       this.#depth--
+    }
+  }
+
+  /** As `Store.deferSync`. One in another is over with the outer one. */
+  deferSync(): Disposable {
+    if (this.#depth > 0) return { [Symbol.dispose]: () => undefined }
+    if (this.#deferrals++ === 0) this.execute(syncLater)
+    return {
+      [Symbol.dispose]: () => {
+        if (--this.#deferrals === 0) this.execute(syncEachCommit)
+      },
     }
   }
 

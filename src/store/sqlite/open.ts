@@ -8,7 +8,7 @@ import { AppError } from '../../domain/errors.ts'
 import type { Store } from '../store.ts'
 import { backUpSlowly, listBackups } from './backups.ts'
 import { readText } from './columns.ts'
-import { Database } from './database.ts'
+import { Database, syncEachCommit } from './database.ts'
 import { createEventRows } from './events.ts'
 import { createFacts } from './facts.ts'
 import { storeCorrupt } from './faults.ts'
@@ -24,9 +24,6 @@ import { createWorktreeRows } from './worktrees.ts'
 
 /** A file up to this size is checked as a whole when it is opened; a larger one tells of damage where it is met. */
 const checkedBytesMax = 32 * 1024 * 1024
-
-/** What was answered "accepted" is on the disk, also after a power cut. */
-const syncEachCommit = 'PRAGMA synchronous = FULL'
 
 export type OpenOptions = {
   readonly path: string
@@ -82,10 +79,7 @@ function checkWhole(database: Database): void {
 function assemble(database: Database): Store {
   return {
     transaction: (work) => database.transaction(work),
-    deferSync: () => {
-      database.execute('PRAGMA synchronous = NORMAL')
-      return { [Symbol.dispose]: () => database.execute(syncEachCommit) }
-    },
+    deferSync: () => database.deferSync(),
     sessions: createSessionRows(database),
     terminals: createTerminalRows(database),
     messages: createMessageRows(database),
