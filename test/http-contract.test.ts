@@ -147,7 +147,7 @@ describe('the doors', () => {
     expect([answer.status, answer.body]).toEqual([404, { detail: 'there is no GET /nowhere', code: 'NOT_FOUND' }])
   })
 
-  test('a body that is too large, or no JSON, is refused before anything happens', async () => {
+  test('a body that is too large, no JSON or no UTF-8 is refused before anything happens', async () => {
     const large = await ask('POST', '/sessions', { raw: `{"agent_profile":"${'x'.repeat(8 * 1024 * 1024)}"}` })
     expect([large.status, large.body]).toEqual([
       413,
@@ -155,6 +155,9 @@ describe('the doors', () => {
     ])
     const broken = await ask('POST', '/sessions', { raw: '{"agent_profile":' })
     expect([broken.status, broken.body]).toEqual([422, { detail: 'the body is not valid JSON', code: 'VALIDATION' }])
+    // It would arrive as another text than was sent.
+    const latin1 = await ask('POST', '/sessions', { raw: Buffer.from('{"agent_profile":"caf\u00e9"}', 'latin1') })
+    expect([latin1.status, latin1.body]).toEqual([422, { detail: 'the body is not UTF-8', code: 'VALIDATION' }])
   })
 })
 

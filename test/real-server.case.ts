@@ -22,7 +22,7 @@ export type Ask = {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as it is, instead of `body` as JSON. */
-  readonly raw?: string
+  readonly raw?: string | Uint8Array
   readonly door?: 'unix' | 'tcp'
 }
 

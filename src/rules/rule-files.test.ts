@@ -75,6 +75,10 @@ describe('applyRuleFile', () => {
   })
 })
 
+test.each(['^(?:a|a)+$', '(?:\\w\\w?)+!'])('the pattern %s is found to be slow', (pattern) => {
+  expect(isQuick(new RegExp(pattern))).toBe(false)
+})
+
 test('the patterns of the built-in rules are quick by the measure that is asked of a person', () => {
   const patterns = (provider.screen?.rules ?? []).flatMap(({ all = [], any = [], not = [] }) => [
     ...all,

@@ -138,7 +138,17 @@ function requireAccess(access: Access, c: HttpContext, app: App): void {
 /** Query and JSON body as one set; the body wins. Errors: VALIDATION. */
 async function readParams(c: HttpContext, schema: z.ZodObject): Promise<Readonly<Record<string, unknown>>> {
   if (!hasBody(c.req.method as Method)) return parseBody(schema, c.req.query(), 'the query')
-  return parseBody(schema, { ...c.req.query(), ...parseObject(await c.req.text()) }, 'the request')
+  return parseBody(schema, { ...c.req.query(), ...parseObject(decode(await c.req.arrayBuffer())) }, 'the request')
+}
+
+/** What is no UTF-8 would reach an agent as another text than was sent. Errors: VALIDATION. */
+function decode(body: ArrayBuffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new AppError('VALIDATION', 'the body is not UTF-8')
+  }
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {
