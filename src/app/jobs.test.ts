@@ -428,3 +428,26 @@ test('whoever only starts a handoff is told of its end soon', async () => {
   await clock.advance(2_100)
   expect(inbox(supervisor)).toEqual([{ kind: 'callback', body: `Result from developer (${worker}):\nthere` }])
 })
+
+test('a job that is called off while its worker is launched ends that worker when it stands, and sends it nothing', async () => {
+  let finish: () => void = () => undefined
+  const slow = new Jobs(context, {
+    ...doors,
+    startWorker: async ({ onInserted }) => {
+      onInserted(worker)
+      await new Promise<void>((resolve) => (finish = resolve))
+      return { id: worker, isReady: Promise.resolve() }
+    },
+  })
+  const request = { kind: 'handoff', profileName: 'developer', task: 'x', timeoutMs: 60_000, teardown: true } as const
+  const started = slow.start(request, waiting)
+  await vi.waitFor(() => expect(store.jobs.listForWorker(worker)).toHaveLength(1))
+  const { id } = store.jobs.listForWorker(worker)[0] as Job
+  slow.cancel(id)
+  await clock.advance(10)
+  expect(deleted).toEqual([])
+  finish()
+  expect(await started).toMatchObject({ state: 'cancelled' })
+  await clock.advance(10)
+  expect([deleted, inbox(worker)]).toEqual([[worker], []])
+})

@@ -23,6 +23,8 @@ export class Jobs {
   readonly #context: JobsContext
   readonly #doors: JobDoors
   readonly ends: JobEnds
+  /** Whose worker is being launched: what is half made is not taken down, but when it stands. */
+  readonly #launching = new Set<JobId>()
   /** What is heard of the workers goes here. */
   readonly news: JobNews
 
@@ -102,7 +104,10 @@ export class Jobs {
         request: toCreate(job, clientEnv),
         onInserted: (id: TerminalId) => store.jobs.setWorker(job.id, id),
       }
-      const worker = await this.#doors.startWorker(start, waiting)
+      this.#launching.add(job.id)
+      const worker = await this.#doors.startWorker(start, waiting).finally(() => this.#launching.delete(job.id))
+      const now = this.ends.require(job.id)
+      if (!isJobOpen(now)) return this.ends.stopWork(now)
       scope.spawn(`worker of ${job.id}`, async (signal) => {
         try {
           await worker.isReady
@@ -134,7 +139,7 @@ export class Jobs {
   cancel(id: JobId): Job {
     const job = this.ends.require(id)
     this.ends.end(id, 'cancel', failure('cancelled', 'cancelled by its asker'))
-    if (isJobOpen(job)) this.ends.stopWork(job)
+    if (isJobOpen(job) && !this.#launching.has(id)) this.ends.stopWork(job)
     return this.ends.require(id)
   }
 
@@ -161,7 +166,9 @@ export class Jobs {
       waiting,
     )
     // Two workers at one task would be worse than none.
-    if (isFirst && isCorrectable(job) && job.workerId !== started.workerId) this.ends.stopWork(job)
+    if (isFirst && isCorrectable(job) && job.workerId !== started.workerId && !this.#launching.has(id)) {
+      this.ends.stopWork(job)
+    }
     return started
   }
 

@@ -8,8 +8,6 @@ import { routes } from '../../src/server/routes.ts'
 import { type Answer, type Ask, eventually, RealServer } from '../real-server.case.ts'
 import { type Contract, hex8, refusal, text } from './contract.case.ts'
 
-const inboxLengthMax = 1_000
-
 export function jobContract(contract: () => Contract): void {
   const ask = (method: string, path: string, how?: Ask) => contract().ask(method, path, how)
   const start = async (body: Readonly<Record<string, unknown>>): Promise<JobBody> => {
@@ -134,16 +132,11 @@ export function jobContract(contract: () => Contract): void {
         [400, 'PROFILE_UNKNOWN'],
       ])
       const { id } = await contract().createAgent()
-      await ask('POST', `/terminals/${id}/input`, { body: { message: 'hang' } })
-      await contract().waitForStatus(id, 'processing')
-      const given = await start({ kind: 'assign', message: 'reply x', reuse_terminal_id: id })
+      const given = await start({ kind: 'assign', message: 'hang', reuse_terminal_id: id })
       await ask('POST', `/jobs/${given.id}/report`, { body: { status: 'failed', result: 'x' } })
-      const fill = () => ask('POST', `/terminals/${id}/inbox/messages?message=x`)
-      for (let sent = 0; sent < inboxLengthMax; sent += 50) await Promise.all(Array.from({ length: 50 }, fill))
-      expect(refusal(await retry(given.id))).toEqual([429, 'QUEUE_FULL'])
       await ask('POST', `/terminals/${id}/exit`)
       await contract().waitForLife(id, 'exited')
-      expect(refusal(await retry(given.id, { request_key: 'after its end' }))).toEqual([409, 'BLOCKED'])
+      expect(refusal(await retry(given.id))).toEqual([409, 'BLOCKED'])
       await ask('DELETE', `/terminals/${id}`)
     })
 

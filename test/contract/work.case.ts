@@ -46,8 +46,11 @@ export function workRefusals(contract: () => Contract): void {
       const { input, message, job, step } = work(id)
       await ask('POST', `/terminals/${id}/input`, { body: { message: 'hang' } })
       await contract().waitForStatus(id, 'processing')
+      const given = (await job()).body as { id: string }
+      await ask('POST', `/jobs/${given.id}/report`, { body: { status: 'failed', result: 'x' } })
+      const retry = () => ask('POST', `/jobs/${given.id}/retry`)
       for (let sent = 0; sent < inboxLengthMax; sent += 50) await Promise.all(Array.from({ length: 50 }, message))
-      const answers = [await input(), await message(), await job(), await step()]
+      const answers = [await input(), await message(), await job(), await step(), await retry()]
       expect(answers.map(refusal)).toEqual(answers.map(() => [429, 'QUEUE_FULL']))
       await ask('DELETE', `/terminals/${id}`)
     })
