@@ -27,11 +27,18 @@ export type Conversation = {
   /** As it was told to CAO. */
   readonly isTurnOpen: boolean
   readonly program: ProgramState | undefined
+  /** When its title said so. */
+  readonly programMs: number
 }
 
 export type Step = { readonly state: Conversation; readonly tells: readonly Tell[] }
 
-export const newConversation: Conversation = { turn: undefined, isTurnOpen: false, program: undefined }
+export const newConversation: Conversation = {
+  turn: undefined,
+  isTurnOpen: false,
+  program: undefined,
+  programMs: 0,
+}
 
 const quiet = (state: Conversation): Step => ({ state, tells: [] })
 const byRecord = (claim: Claim, atMs: number): Tell => ({ kind: 'claim', source: 'transcript', claim, atMs })
@@ -55,18 +62,22 @@ function takeRecord(before: Conversation, record: ChatRecord): Step {
   return state.isTurnOpen && state.program === 'ready' ? endByRecord(state, record.atMs) : quiet(state)
 }
 
-/** A prompt that was queued may begin before the title told that the turn before it was over. */
+/**
+ * A prompt that was queued may begin before the title told that the turn before it was over. A record that is written behind the
+ * program's back may be read when all is over; a rest from before the prompt says nothing about its turn.
+ */
 function takePrompt(before: Conversation, { text, atMs }: Extract<ChatRecord, { kind: 'prompt' }>): Step {
   const ended = before.isTurnOpen ? endByRecord(before, atMs) : quiet(before)
+  const isOver = before.program === 'ready' && before.programMs > atMs
+  const looks: readonly Tell[] = isOver ? [{ kind: 'look' }] : []
   return {
-    // The title of the former rest says nothing about this turn.
-    state: { turn: beginTurn(atMs), isTurnOpen: true, program: 'working' },
-    tells: [...ended.tells, byRecord({ kind: 'turn_started' }, atMs), { kind: 'accepted', text, atMs }],
+    state: { ...before, turn: beginTurn(atMs), isTurnOpen: true, program: isOver ? 'ready' : 'working' },
+    tells: [...ended.tells, byRecord({ kind: 'turn_started' }, atMs), { kind: 'accepted', text, atMs }, ...looks],
   }
 }
 
 function takeProgram(before: Conversation, program: ProgramState, atMs: number): Step {
-  const state = { ...before, program }
+  const state = { ...before, program, programMs: atMs }
   if (before.program === 'waiting' && program !== 'waiting') {
     const closed = byTitle({ kind: 'question_closed' }, atMs)
     const next = program === 'ready' ? takeRest(state, atMs) : quiet(state)

@@ -21,7 +21,7 @@ const slowLookMs = 2_000
 /** Until the records' folder is there. Units: ms. */
 const soonLookMs = 200
 /** For a record to explain a title of rest. Units: ms. */
-const settleMs = 500
+const settleMs = 1_500
 /** Between two looks at a record that is not settled. Units: ms. */
 const rereadGapMs = 50
 
