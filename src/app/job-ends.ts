@@ -7,7 +7,7 @@
  */
 import { sleep, type Waiting } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
-import type { JobId, TerminalId } from '../domain/ids.ts'
+import type { JobId, MessageId, TerminalId } from '../domain/ids.ts'
 import { isCorrectable, isJobOpen, type Job, type JobResult, type JobStep } from '../domain/job.ts'
 import { Emitter } from '../lib/emitter.ts'
 import type { JobDoors, JobsContext } from './job-doors.ts'
@@ -49,6 +49,7 @@ export class JobEnds {
     if (isLate && (step !== 'answer' || !isCorrectable(before) || this.#context.store.jobs.findRetry(id))) return
     const job = this.step(id, isLate ? 'correct' : step, result)
     if (job === undefined) return
+    if (job.messageId !== undefined) this.#dropTask(job, job.messageId)
     this.#reports.noteEnded(job, isLate && before.isReported)
     const { workerId } = job
     if (job.teardown && workerId !== undefined && step === 'answer') {
@@ -58,6 +59,13 @@ export class JobEnds {
       })
     }
     this.#ended.emit(job)
+  }
+
+  /** What still waits to be typed is moot: nobody wants its answer any more. */
+  #dropTask({ id, state }: Job, messageId: MessageId): void {
+    const { store, ladder } = this.#context
+    if (store.messages.find(messageId)?.state !== 'queued') return
+    ladder.step(messageId, 'expire', `its job ${id} has ended (${state})`)
   }
 
   /** Until the turn in which it reported has ended, so that it is not cut off in its last words. */

@@ -221,6 +221,8 @@ test('a cancelled job ends its work: its own worker ends, another one is interru
   jobs.cancel(assigned.id)
   await clock.advance(10)
   expect([deleted, interrupted]).toEqual([[worker], [worker]])
+  // What was not typed yet is not done any more.
+  expect(store.messages.list(worker, { limit: 10 }).map(({ state }) => state)).toEqual(['expired', 'expired'])
 })
 
 const task = (): Message => store.messages.list(worker, { limit: 10 }).at(-1) as Message
