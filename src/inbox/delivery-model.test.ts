@@ -257,6 +257,7 @@ test("a prompt that was given back and then changed by a person is the person's 
   const second = queue('second')
   worker.wake()
   for (let i = 0; i < 60; i++) await clock.advance(1_000)
+  expect(store.messages.find(first)?.turnOutcome).toBe('interrupted')
   expect([store.messages.find(second)?.state, worker.holdWhy]).toEqual([
     'queued',
     'somebody has a draft in the composer',

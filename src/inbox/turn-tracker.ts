@@ -17,6 +17,8 @@ export type TurnTrackerOptions = { readonly id: TerminalId; readonly store: Stor
 
 export class TurnTracker {
   readonly #options: TurnTrackerOptions
+  /** Messages of the turn that ended last. */
+  #lastEnded: readonly Message['id'][] = []
 
   constructor(options: TurnTrackerOptions) {
     this.#options = options
@@ -62,10 +64,14 @@ export class TurnTracker {
   /** A turn ended: what was being worked on is answered. Returns those messages, oldest first. */
   noteTurnEnded(outcome: TurnOutcome): readonly Message[] {
     const answered: Message[] = []
+    const { messages } = this.#options.store
     for (const message of this.#list(['confirmed', 'turn_started'])) {
       const moved = this.#options.ladder.step(message.id, 'answer', undefined, { turnOutcome: outcome })
       if (moved !== undefined) answered.push(moved)
     }
+    // A screen at rest does not tell how the turn ended; the program's own word on it comes a moment later.
+    if (answered.length > 0) this.#lastEnded = answered.map(({ id }) => id)
+    else if (outcome === 'interrupted') for (const id of this.#lastEnded) messages.setTurnOutcome(id, outcome)
     return answered
   }
 

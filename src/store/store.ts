@@ -112,6 +112,8 @@ export interface MessageRows {
   findResend(of: MessageId): Message | undefined
   /** Of all receivers, newest first. */
   search(filter: MessageFilter): readonly Message[]
+  /** Corrects how the turn of an answered message ended. */
+  setTurnOutcome(id: MessageId, outcome: TurnOutcome): void
   /** False when it was dropped before. */
   drop(id: MessageId, atMs: number): boolean
   /** Oldest first. */

@@ -28,6 +28,9 @@ export function createClaudeProvider(options: ClaudeProviderOptions): Provider {
       toolsLimitMs: 20_000,
       startupLimitMs: 60_000,
       hungAfterMs: 600_000,
+      // Measured: a prompt that is queued waits for the tool that runs; a file that is only mentioned is read and sent along.
+      takesPromptsAtWork: true,
+      hasMentions: true,
       submit: [key('Enter')],
       interrupt: [key('Escape')],
       clear,

@@ -4,7 +4,7 @@ import type { Composer } from '../provider.ts'
 import type { ComposerBox } from './regions.ts'
 
 /** Texts that stand in an empty composer. Suggestions of a next prompt are switched off at the launch. */
-const ghosts: readonly RegExp[] = [/^Press up to edit queued messages$/, /^Try "/]
+const ghosts: readonly RegExp[] = [/^Press up to edit queued messages$/, /^Resend your message to try again$/, /^Try "/]
 const collapsedPattern = /^\[Pasted text #\d+(?: \+(\d+) lines)?\]$/
 /** Columns of the prompt glyph: where the cursor stands in an empty composer. */
 const promptCols = 2

@@ -28,6 +28,8 @@ export function createCodexProvider(options: CodexProviderOptions): Provider {
       toolsLimitMs: 20_000,
       startupLimitMs: 60_000,
       hungAfterMs: 600_000,
+      // Measured: at the end of a text a mention opens a menu, and Enter chooses from it.
+      hasMentions: true,
       submit: [key('Enter')],
       interrupt: [key('Escape')],
       clear,

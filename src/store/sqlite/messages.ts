@@ -157,6 +157,9 @@ export function createMessageRows(database: Database): MessageRows {
     findByToken: (token) => findBy('token = :token', { token }),
     findResend: (of) => findBy('resend_of = :of', { of }),
     search: (filter) => searchMessages(database, filter),
+    setTurnOutcome(id, outcome) {
+      database.run(`UPDATE messages SET turn_outcome = :outcome WHERE id = :id AND state = 'answered'`, { id, outcome })
+    },
     drop: (id, atMs) =>
       database.get('UPDATE messages SET dropped_at_ms = :atMs WHERE id = :id AND dropped_at_ms IS NULL RETURNING id', {
         id,
