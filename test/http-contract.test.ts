@@ -367,6 +367,7 @@ describe('one terminal', () => {
     expect((await ask('GET', `/terminals/${own.id}/output?mode=last`)).body).toEqual({
       output: 'two',
       is_current: true,
+      is_truncated: false,
       mode: 'last',
       source: 'transcript',
     })

@@ -181,6 +181,8 @@ export type Output = {
   readonly source: string
   /** False: a later turn runs; this is the answer of the one before. */
   readonly isCurrent: boolean
+  /** More was printed than is in `text`: slices of the log hold it all. */
+  readonly isTruncated: boolean
 }
 
 /** What one source of evidence is good for, and what it holds open now. */

@@ -22,16 +22,21 @@ export async function readOutput(
   const runtime = context.runtimes.get(id)
   using limit = deadlineSignal(context.clock, readLimitMs, `the output of ${id}`, waiting.signal)
   if (mode === 'last') return readLastAnswer(context, terminal, limit.signal)
+  const isAll = mode === 'full'
   const kept = async () => ({
     text: await readKept(terminalDirs(context.layout, id).lastScreenFile),
     mode,
     source: 'last screen',
     isCurrent: true,
+    isTruncated: isAll,
   })
   if (runtime === undefined) return kept()
-  const outcome = await runtime.pane.capture(mode === 'full' ? { historyLines } : {}, limit)
+  const outcome = await runtime.pane.capture(isAll ? { historyLines } : {}, limit)
   if (outcome.kind === 'gone') return kept()
-  return { text: outcome.snapshot.lines.join('\n').trimEnd(), mode, source: 'screen', isCurrent: true }
+  const { lines, isAlternate, historyRows = 0 } = outcome.snapshot
+  // The alternate screen keeps nothing of what has scrolled off it.
+  const isTruncated = isAll && (isAlternate || historyRows > historyLines)
+  return { text: lines.join('\n').trimEnd(), mode, source: 'screen', isCurrent: true, isTruncated }
 }
 
 /** With colours and attributes. Errors: NOT_FOUND, CONFLICT when the agent has ended. */
@@ -50,7 +55,7 @@ async function readLastAnswer(context: AppContext, terminal: Terminal, signal: A
   const runtime = context.runtimes.get(id)
   if (runtime === undefined) {
     const text = await readKept(terminalDirs(context.layout, id).lastAnswerFile)
-    if (text !== '') return { text, mode, source: 'kept at its end', isCurrent: true }
+    if (text !== '') return { text, mode, source: 'kept at its end', isCurrent: true, isTruncated: false }
     throw new AppError('CONFLICT', `terminal ${id} has ended (${life}) and left no answer; try mode full`)
   }
   const answer = await runtime.loadAnswer(signal)
@@ -62,6 +67,7 @@ async function readLastAnswer(context: AppContext, terminal: Terminal, signal: A
     mode,
     source: answer.source,
     isCurrent: status !== 'processing' && status !== 'waiting_user_answer',
+    isTruncated: false,
   }
 }
 
@@ -75,8 +81,17 @@ async function readKept(path: string): Promise<string> {
   }
 }
 
-/** Bytes of the output log, as printed. */
+/** Bytes of the output log, as printed; without a character at the end that goes on in the next slice. */
 export async function readOutputRange(
+  context: AppContext,
+  id: TerminalId,
+  offset: number,
+  lengthMax: number,
+): Promise<Uint8Array> {
+  return endAtCharacter(await readLogRange(context, id, offset, lengthMax), lengthMax)
+}
+
+async function readLogRange(
   context: AppContext,
   id: TerminalId,
   offset: number,
@@ -88,4 +103,14 @@ export async function readOutputRange(
   if (terminal.pane === undefined) return new Uint8Array()
   await using pane = context.backend.attach(id, terminal.pane)
   return pane.readOutput(offset, lengthMax)
+}
+
+/** A slice of fewer bytes than one character has is left as it is. Pure. Source: RFC 3629 section 3. */
+export function endAtCharacter(bytes: Uint8Array, lengthMax: number): Uint8Array {
+  const lead = bytes.findLastIndex((byte) => (byte & 0xc0) !== 0x80)
+  const first = bytes[lead]
+  if (first === undefined) return bytes
+  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1
+  const isCut = lead + length > bytes.length && bytes.length - lead < 4
+  return isCut && (lead > 0 || bytes.length < lengthMax) ? bytes.subarray(0, lead) : bytes
 }

@@ -13,7 +13,7 @@ export const outputCommand: Command = {
 
   --mode last    the agent's last answer, from its own records where it has some (this is the default)
   --mode screen  what a person would see now
-  --mode full    all it has printed, escape sequences included
+  --mode full    that, and what has scrolled off it as far as its terminal keeps it
   --json         with where the text was read`,
   options: { mode: { type: 'string' } },
   async run({ options, positionals, context }) {
@@ -26,6 +26,9 @@ export const outputCommand: Command = {
     // Undefined: a server of an earlier version, which does not tell.
     if (mode === 'last' && output.is_current === false) {
       context.note(`this is the answer of an earlier turn; "cao explain ${id}" says what the agent is doing now`)
+    }
+    if (output.is_truncated === true) {
+      context.note('more was printed than is here: GET /terminals/ID/output/range gives the whole log in slices')
     }
     if (flagOption(options, 'json')) await printJson(context, output)
     else await printAgentText(context, output.output)

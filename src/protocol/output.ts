@@ -22,6 +22,8 @@ export const outputSchema = z
     source: z.string(),
     /** False: a later turn runs; this is the answer of the one before. */
     is_current: z.boolean(),
+    /** True: more was printed than is here; slices of the log (`/output/range`) hold it all. */
+    is_truncated: z.boolean().describe('True: more was printed than is here; `/output/range` gives all of it'),
   })
   .meta({ id: 'Output' })
 export type OutputBody = z.infer<typeof outputSchema>

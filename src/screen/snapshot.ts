@@ -11,6 +11,8 @@ export type Snapshot = {
   /** A pane mode of tmux (copy mode, choose-tree) covers the program. */
   readonly mode: string | undefined
   readonly isInputOff: boolean
+  /** Rows that the terminal keeps above the screen; `lines` begins with no more of them than were asked for. */
+  readonly historyRows?: number
   /** Milliseconds since 1970, taken before the capture was asked for. */
   readonly atMs: number
 }

@@ -13,6 +13,7 @@ export function toSnapshot(facts: PaneFacts, lines: readonly Uint8Array[], atMs:
     cursor: facts.cursor,
     mode: facts.mode,
     isInputOff: facts.isInputOff,
+    historyRows: facts.historySize,
     atMs,
   }
 }

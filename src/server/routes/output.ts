@@ -7,7 +7,8 @@ import { route } from '../route.ts'
 export const outputRoutes = [
   route({
     at: 'GET /terminals/:id/output',
-    summary: 'What an agent printed: all (`full`), its last answer (`last`), or its screen now (`screen`)',
+    summary:
+      'What an agent printed: all that its terminal keeps (`full`), its last answer (`last`), or its screen now (`screen`)',
     description:
       '`last` is the exact answer by the records of the agent where it keeps some; `source` says where it was read.',
     isUpstream: true,
@@ -17,15 +18,19 @@ export const outputRoutes = [
     params: outputQuery,
     answer: outputSchema,
     handle: async ({ app, c, services, path, params }) => {
-      const { text, source, mode, isCurrent } = await app.readOutput(path.id, params.mode, clientWaiting(c, services))
-      return { output: text, mode, source, is_current: isCurrent }
+      const { text, source, mode, isCurrent, isTruncated } = await app.readOutput(
+        path.id,
+        params.mode,
+        clientWaiting(c, services),
+      )
+      return { output: text, mode, source, is_current: isCurrent, is_truncated: isTruncated }
     },
   }),
   route({
     at: 'GET /terminals/:id/output/range',
     summary: 'A slice of the output log, by bytes',
     description:
-      '`next_offset` is where the next slice begins. Empty text when there is no log or nothing behind `offset`.',
+      '`next_offset` is where the next slice begins; a character is never cut. Empty text when there is no log or nothing behind `offset`.',
     isUpstream: true,
     access: 'reach',
     path: { id: terminalIdPart },
