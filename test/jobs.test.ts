@@ -242,6 +242,9 @@ describe('an agent', () => {
 test('a question is answered while its handoff is not waited for, and the answer is fetched', async () => {
   const { id, worker } = await begin('ask Which? | red | blue\nreply thanks')
   const question = await waitForQuestion(real, worker)
+  await eventually('the question to reach its asker', async () =>
+    (await told(`and question_id ${question.id}`)).length > 0 ? true : undefined,
+  )
   const args = { terminal_id: worker, answer: 'blue', question_id: question.id }
   expect(await call(tools, 'answer_user_prompt', args)).toMatchObject({ success: true })
   expect(await call(tools, 'job_result', { job_id: id, wait_s: 60 })).toMatchObject({ output: 'thanks' })

@@ -126,8 +126,8 @@ export function tellSender(context: AppContext, message: Message): void {
   if (!badEndings.includes(message.state) || message.kind === 'notice' || message.kind === 'callback') return
   const senderId = parseTerminalId(message.senderId)
   if (senderId === undefined || context.store.terminals.find(senderId)?.life !== 'live') return
-  // A job's asker is told of its end by the job itself; one whose task may be lying somewhere unseen has no end yet.
-  if (message.jobId !== undefined && (message.state !== 'unconfirmed' || message.kind !== 'assign')) return
+  // A job's asker is told of its end by the job itself, also when nothing proves that the task arrived.
+  if (message.jobId !== undefined) return
   const why = message.detail ?? 'no more is known'
   const what = `Your message ${message.id} to ${message.receiverId} is ${message.state}: ${why}.`
   const body = `${what}\nIt began: ${headlineOf(message.body)}\nThe tool sent_messages sends it again or drops it.`

@@ -1,6 +1,6 @@
 /**
  * A worker that asks waits for somebody: its caller is told, with the text, the options and how to answer. One that
- * waits inside a handoff could not act on it, and is told at the end of that call.
+ * waits inside a handoff could not act on it, and is told in the progress and at the end of that call.
  */
 import { type AnswerRight, mayAgentAnswer } from '../domain/answer-policy.ts'
 import { isJobOpen } from '../domain/job.ts'
@@ -24,7 +24,10 @@ function queueNotice(context: AppContext, question: Question, right: AnswerRight
   if (worker === undefined || caller?.life !== 'live') return
   const isWaitedFor = store.jobs
     .listForWorker(worker.id)
-    .some((job) => isJobOpen(job) && job.kind === 'handoff' && job.callerId === caller.id)
+    .some(
+      (job) =>
+        isJobOpen(job) && job.kind === 'handoff' && job.callerId === caller.id && job.request.isUnattended !== true,
+    )
   if (isWaitedFor) return
   if (store.questions.find(question.id)?.state !== 'open') return
   const options = question.options.map((option, index) => `${index + 1}. ${option}`)
