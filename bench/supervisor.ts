@@ -1,7 +1,7 @@
 /**
  * What a supervisor has to read: ten workers finish tasks over and over, a hundred results in all, while the supervisor is at
- * work for a second each turn. Turns and characters that it took, by its own record, against one turn for each result. The
- * baseline is the same run without digests: as many turns as there are results, each with its text whole.
+ * work. Turns and characters that it took, by its own record, against what the same results of the same run would have been
+ * one by one: a turn for each, with its text whole.
  */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -30,6 +30,8 @@ try {
     ),
   )
   const startedMs = performance.now()
+  let seenSeq = 0
+  const ids: number[] = []
   // A busy supervisor: each text that it takes costs it a turn.
   await client.sendInput(boss.id, { message: `wait ${workMs}\nreply ready`, wait_s: 0 })
   for (let round = 0; round < rounds; round++) {
@@ -76,9 +78,19 @@ try {
   })
   process.exitCode = doubled.length === 0 ? 0 : 1
 
+  /** Rows of the results, as far as they are queued; a list of an inbox is shorter than all of them. */
   async function list() {
-    const pages = await client.listMessages(boss.id, { limit: 100 })
-    return pages.filter(({ orchestration_type: kind }) => kind === 'callback')
+    for (;;) {
+      const { events, last_seq } = await client.listEvents({ after: seenSeq, limit: 500 })
+      for (const event of events) {
+        seenSeq = event.seq
+        if (event.type === 'message.queued' && event.kind === 'callback') ids.push(event.message_id)
+      }
+      if (events.length === 0 || seenSeq >= last_seq) break
+    }
+    const rows = []
+    for (const id of ids) rows.push(await client.getMessage(id))
+    return rows
   }
 } finally {
   for (const problem of await endWorld(world, client)) console.error(problem)

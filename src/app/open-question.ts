@@ -14,6 +14,8 @@ export type OpenQuestionParts = {
   readonly row: Terminal
   readonly watch: TerminalWatch
   readonly onAsked: (question: Question) => void
+  /** A key that interrupts was pressed through CAO a moment ago. */
+  readonly isInterrupting: () => boolean
   /** Calls back with the clients that were used since then, without waiting for it; never throws. */
   readonly whoTyped: (sinceMs: number, then: (clients: readonly string[]) => void) => void
 }
@@ -75,6 +77,8 @@ export class OpenQuestion {
     if (after.status === 'unknown') return
     const { claim, source, raw } = evidence
     if (claim.kind === 'exited' || claim.kind === 'lost') return this.#end(expired)
+    if (this.#parts.isInterrupting())
+      return this.#end({ state: 'overtaken', detail: 'an interrupt through CAO closed it' })
     if (claim.kind === 'question_closed' && source !== 'screen') {
       return this.#end({ state: 'answered', by: 'pane', detail: `its program took an answer (${source}: ${raw})` })
     }

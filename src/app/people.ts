@@ -35,6 +35,11 @@ export class People {
     return this.#typedAtMs
   }
 
+  get isInterrupting(): boolean {
+    const key = this.#interrupting
+    return key !== undefined && this.#context.clock.nowMs() - key.atMs <= interruptWithinMs
+  }
+
   /** A key that interrupts is about to be pressed for `by`, as the author of a message. */
   noteInterrupting(by: string | undefined): void {
     this.#interrupting = { by, atMs: this.#context.clock.nowMs() }

@@ -119,6 +119,7 @@ export class Runtime implements AsyncDisposable {
       row,
       watch: this.watch,
       onAsked: (question) => this.#listeners.onAsked(question),
+      isInterrupting: () => this.people.isInterrupting,
       whoTyped: (sinceMs, then) => this.whoTyped(sinceMs, then),
     })
     this.people = new People(context, {

@@ -93,6 +93,7 @@ const isInterrupt = (key: string, { provider }: Runtime): boolean =>
 /** Presses the provider's way out; the exit is seen like any other. */
 export async function exitTerminal(context: AppContext, id: TerminalId, waiting: Waiting): Promise<void> {
   const runtime = requireRuntime(context, id)
+  runtime.people.noteInterrupting('cao')
   for (const { keys, pauseMs } of runtime.provider.quirks.exit) {
     await press(runtime.press(keys as readonly Key[], waiting), id)
     await sleep(context.clock, pauseMs, waiting.signal)
