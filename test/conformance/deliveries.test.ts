@@ -218,7 +218,12 @@ describe.each(runs)('$rig.provider $version', (run) => {
     })
     await stage.press([{ kind: 'key', name: 'Escape' }])
     await sleep(700)
-    await stage.expectTurn('reply after the command')
+    const mark = marker()
+    const id = await send(`reply ${mark}`)
+    await waitForEnd(id)
+    await until('the model to hear it', hearLimitMs, async () =>
+      judge(await read(id), mark) === '' ? true : undefined,
+    )
   })
 
   const canTakeGap = () => stage.quirks.takesPromptsAtWork === true
