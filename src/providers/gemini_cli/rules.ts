@@ -46,12 +46,13 @@ export const geminiRules: readonly Rule[] = [
   { name: 'question', priority: 95, region: 'dialog', all: [/^Answer Questions$/m], says: 'question', versions },
   // What is not known is a question to the person, never a key.
   { name: 'unknown-dialog', priority: 60, region: 'dialog', all: [hasOptions], says: 'question', versions },
+  // The title is there before the dialog is drawn, so it is not enough.
   {
     name: 'waiting-title',
     priority: 55,
-    region: 'title',
-    all: [/^✋/],
-    also: [{ region: 'composer', all: [/^absent/] }],
+    region: 'dialog',
+    all: [/\S/],
+    also: [{ region: 'title', all: [/^✋/] }],
     says: 'question',
     versions,
   },

@@ -41,7 +41,9 @@ export function planQwenAnswer(question: QuestionText, answer: string, snapshot:
   const { prompt, rule } = found
   if (!isSame(question.text, prompt.text)) return refused('the screen shows another question')
   if (prompt.options.length === 0) return refused('this dialog has no options: answer it at the terminal')
-  const index = findOption(prompt, wanted)
+  // The last of a question is a field, whatever stands in it.
+  const options = rule === 'question' ? prompt.options.slice(0, -1) : prompt.options
+  const index = findOption(options, wanted)
   if (index !== undefined) {
     return index < digitsMax ? keys(text(String(index + 1))) : refused('only nine options have a key: use the terminal')
   }
@@ -49,15 +51,14 @@ export function planQwenAnswer(question: QuestionText, answer: string, snapshot:
 }
 
 /** By number, by label, by what people say, by the only label that starts so. */
-function findOption({ options }: Prompt, wanted: string): number | undefined {
-  const chosen = otherPattern.test(options.at(-1) ?? '') ? options.slice(0, -1) : options
+function findOption(options: readonly string[], wanted: string): number | undefined {
   const number = /^\d{1,2}$/.test(wanted) ? Number(wanted) : 0
-  if (number >= 1 && number <= chosen.length) return number - 1
-  const labels = chosen.map(squeeze)
+  if (number >= 1 && number <= options.length) return number - 1
+  const labels = options.map(squeeze)
   const exact = labels.indexOf(squeeze(wanted))
   if (exact >= 0) return exact
   const word = permissionWords[squeeze(wanted)]
-  const said = word === undefined ? -1 : chosen.findIndex((option) => word.test(option))
+  const said = word === undefined ? -1 : options.findIndex((option) => word.test(option))
   if (said >= 0) return said
   const starting = labels.flatMap((label, at) => (label.startsWith(squeeze(wanted)) ? [at] : []))
   return starting.length === 1 ? starting[0] : undefined

@@ -44,12 +44,16 @@ export const qwenRules: readonly Rule[] = [
   },
   // What is not known is a question to the person, never a key.
   { name: 'unknown-dialog', priority: 60, region: 'dialog', all: [hasOptions], says: 'question', versions },
+  // The title is there before the dialog is drawn, so it is not enough.
   {
     name: 'waiting-title',
     priority: 55,
-    region: 'title',
-    all: [/^✳/],
-    also: [{ region: 'composer', all: [/^absent/] }],
+    region: 'bottom',
+    all: [/\bWaiting for user confirmation\b/],
+    also: [
+      { region: 'title', all: [/^✳/] },
+      { region: 'composer', all: [/^absent/] },
+    ],
     says: 'question',
     versions,
   },

@@ -4,7 +4,7 @@ import type { Snapshot } from '../../screen/snapshot.ts'
 import type { Dialog } from '../provider.ts'
 import { type Asked, createScreenReader } from '../screen-reader.ts'
 import { readComposer } from './composer.ts'
-import { otherPattern, type Prompt, readPrompt } from './prompt.ts'
+import { type Prompt, readPrompt } from './prompt.ts'
 import { cutRegions, qwenRegions } from './regions.ts'
 import { qwenRules } from './rules.ts'
 
@@ -33,8 +33,8 @@ export function findPrompt(snapshot: Snapshot): { readonly prompt: Prompt; reado
 
 function ask(lines: readonly string[], { rule }: RuleMatch): Asked {
   const { text, options } = readPrompt(lines)
-  const isOpen = rule.says === 'question' && rule.name === 'question'
-  const asked = isOpen && otherPattern.test(options.at(-1) ?? '') ? options.slice(0, -1) : options
+  // The last of a question is a field for words of one's own.
+  const asked = rule.name === 'question' ? options.slice(0, -1) : options
   return { question: { text, options: asked, vendorId: undefined }, dialog: readStart(rule, text) }
 }
 
