@@ -90,14 +90,29 @@ export async function pressKey(
 const isInterrupt = (key: string, { provider }: Runtime): boolean =>
   key === 'C-c' || provider.quirks.interrupt.some((stroke) => stroke.kind === 'key' && stroke.name === key)
 
-/** Presses the provider's way out; the exit is seen like any other. */
+/** For a program to end that was told to, before the keys count as lost. Units: ms. */
+const exitLimitMs = 5_000
+const exitTriesMax = 3
+
+/** Presses the provider's way out, again where a busy program has lost the keys; the exit is seen like any other. */
 export async function exitTerminal(context: AppContext, id: TerminalId, waiting: Waiting): Promise<void> {
   const runtime = requireRuntime(context, id)
   runtime.people.noteInterrupting('cao')
-  for (const { keys, pauseMs } of runtime.provider.quirks.exit) {
-    await press(runtime.press(keys as readonly Key[], waiting), id)
-    await sleep(context.clock, pauseMs, waiting.signal)
+  for (let tries = 1; ; tries++) {
+    for (const { keys, pauseMs } of runtime.provider.quirks.exit) {
+      await press(runtime.press(keys as readonly Key[], waiting), id)
+      await sleep(context.clock, pauseMs, waiting.signal)
+    }
+    if (tries === exitTriesMax || !(await isStillAtRest(context, runtime, waiting))) return
   }
+}
+
+/** Whether the program is there after the time for its end, and waits for input. */
+async function isStillAtRest({ clock }: AppContext, runtime: Runtime, waiting: Waiting): Promise<boolean> {
+  const ended = runtime.pane.exited.then(() => true)
+  if (await Promise.race([ended, sleep(clock, exitLimitMs, waiting.signal).then(() => false)])) return false
+  const seen = await runtime.watch.look(waiting)
+  return seen !== 'gone' && seen.reading.claim?.kind === 'ready'
 }
 
 /** Interrupts what the agent is doing; nothing is pressed at one that rests, whose draft it could change. */

@@ -376,6 +376,21 @@ describe('a turn that only the screen shows', () => {
       ends: ['completed (turn_ended)', 2],
     },
     {
+      name: 'is held open by a source that told of it before the better one was read',
+      announces: { hook: ['turn_started'], transcript: ['turn_started', 'turn_ended'] },
+      lines: [
+        launch,
+        [20, 'hook', 'start'],
+        [25, 'transcript', 'busy'],
+        [30, 'hook', 'answered'],
+        [45, 'transcript', 'busy'],
+        [40, 'hook', 'start'],
+        [50, 'screen', 'busy'],
+        [60, 'screen', 'ready'],
+      ],
+      ends: ['processing (turn)', 1],
+    },
+    {
       name: 'is ended by a screen that goes on to be at rest, though it never showed the turn',
       announces: { hook: ['turn_started'] },
       lines: [launch, [20, 'hook', 'start'], [30, 'screen', 'ready'], [20 + firstPaintMs, 'screen', 'ready']],

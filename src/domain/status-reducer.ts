@@ -280,6 +280,15 @@ function decide(state: StatusState, evidence: Evidence, announces: Announces): D
 const add = (sources: readonly EvidenceSource[], source: EvidenceSource): readonly EvidenceSource[] =>
   sources.includes(source) ? sources : [...sources, source]
 
+/** Sources that told of this turn before the one that announces it was read, and were taken for pictures of the former. */
+function listTooEarly({ trail, runningBy }: StatusState, { claim, atMs, source }: Evidence): readonly EvidenceSource[] {
+  if (claim.kind !== 'turn_started') return []
+  const early = trail.flatMap(({ effect, evidence: told }) =>
+    effect === 'dropped' && told.claim.kind === 'busy' && told.atMs >= atMs ? [told.source] : [],
+  )
+  return [...new Set(early)].filter((each) => each !== source && !runningBy.includes(each))
+}
+
 /** Who holds the turn and the question open after this evidence. */
 function noteTellers(state: StatusState, evidence: Evidence): Pick<StatusState, 'runningBy' | 'askingBy'> {
   const { runningBy, askingBy } = state
@@ -287,7 +296,7 @@ function noteTellers(state: StatusState, evidence: Evidence): Pick<StatusState, 
     case 'busy':
     case 'turn_started':
       return {
-        runningBy: add(runningBy, evidence.source),
+        runningBy: [...add(runningBy, evidence.source), ...listTooEarly(state, evidence)],
         askingBy: askingBy.filter((each) => each !== evidence.source),
       }
     case 'waiting':

@@ -37,8 +37,14 @@ export type CliRig = {
   readonly env: (port: number) => Readonly<Record<string, string>>
   /** HTTP errors after which it tries again by itself, for longer than a test can wait; after the others it gives up. */
   readonly retries: readonly number[]
+  /** What it does when the connection breaks off in mid-answer; undefined: not tried. */
+  readonly dropped?: 'retried' | 'failed'
   /** It tells nobody that it tries again: it is at work. */
   readonly hidesRetries?: true
+  /** It says when a limit ends that the model names the end of. */
+  readonly tellsLimitEnd?: true
+  /** It asks something that only the person can answer where it was never used before. */
+  readonly greetsNewcomers?: true
   /** It has a tool to ask the person something. */
   readonly asks: boolean
   /** A message that makes it ask before it runs `command`; undefined: `tool COMMAND` does. */
@@ -69,6 +75,8 @@ export const rigs: readonly CliRig[] = [
     furnish: (home) => void furnishHome(home),
     env: (port) => ({ ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`, ANTHROPIC_AUTH_TOKEN: 'none' }),
     retries: [429, 500],
+    tellsLimitEnd: true,
+    greetsNewcomers: true,
     asks: true,
     pickers: [
       { name: 'the menu of commands', open: [text('/')], leave: [key('C-u')] },
@@ -90,6 +98,9 @@ export const rigs: readonly CliRig[] = [
     furnish: (home, port) => void furnishCodexHome(home, { port }),
     env: () => ({ OPENAI_API_KEY: 'none' }),
     retries: [],
+    dropped: 'failed',
+    tellsLimitEnd: true,
+    greetsNewcomers: true,
     asks: true,
     pickers: [
       { name: 'the menu of commands', open: [text('/')], leave: [key('BSpace')] },
@@ -115,6 +126,7 @@ export const rigs: readonly CliRig[] = [
       OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
     }),
     retries: [400, 429, 500],
+    dropped: 'retried',
     asks: true,
     pickers: [
       { name: 'the menu of commands', open: [text('/')], leave: [key('BSpace')] },

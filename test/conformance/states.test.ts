@@ -21,6 +21,10 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: installLimitMs })
 
 const rest = ['idle', 'completed']
 const escapeAfterRestMs = 500
+/** A dialog that still stands after this time is left to the person. */
+const untouchedMs = 5_000
+const limitS = 7_200
+const limitToleranceMs = 120_000
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** `trail`: what CAO had seen by then, where it was wrong. */
@@ -46,7 +50,7 @@ class Stage {
     this.witness = witness
   }
 
-  static async open({ rig, version, size }: Run): Promise<Stage> {
+  static async open({ rig, version, size }: Run, person: 'known' | 'newcomer' = 'known'): Promise<Stage> {
     const folder = await requireProgram(rig, version)
     const witness = await Witness.open()
     const world = await TestWorld.open({
@@ -55,21 +59,22 @@ class Stage {
       PATH: [folder, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
       CAO_TERMINAL_SIZE: size,
     })
-    rig.furnish(world.world.env['HOME'] ?? '', witness.port)
+    if (person === 'known') rig.furnish(world.world.env['HOME'] ?? '', witness.port)
     const dir = world.world.layout.agentStoreDir
     mkdirSync(dir, { recursive: true, mode: 0o700 })
     const profile = `---\nname: tried\ndescription: for this test\nprovider: ${rig.provider}\nrole: developer\npermissionMode: ask\n---\nYou are tried.\n`
     writeFileSync(join(dir, 'tried.md'), profile, { mode: 0o600 })
     await world.startServer()
     const stage = new Stage(rig, world, witness)
-    stage.id = await stage.launch()
+    stage.id = await stage.launch({ isDeferred: person === 'newcomer' })
     return stage
   }
 
-  async launch(): Promise<string> {
+  async launch({ isDeferred }: { readonly isDeferred: boolean }): Promise<string> {
     const { id } = await this.world.client.createSession({
       agent_profile: 'tried',
       working_directory: this.world.world.projectDir,
+      defer_init: isDeferred,
     })
     return id
   }
@@ -78,6 +83,10 @@ class Stage {
     const provider = createProviders(root).find(({ name }) => name === this.#rig.provider)
     if (provider === undefined) throw new Error(`no provider ${this.#rig.provider}`)
     return provider.quirks
+  }
+
+  get exitSteps() {
+    return this.#quirks.exit
   }
 
   async lastSeq(): Promise<number> {
@@ -270,17 +279,39 @@ describe.each(runs)('$rig.provider $version at $size', (run) => {
     })
   }
 
+  const expectFault = async (message: string, isRetried: boolean) => {
+    await stage.send(message)
+    if (isRetried) {
+      await stage.waitFor(['processing'], rig.hidesRetries === true ? undefined : 'retrying')
+      await stage.interrupt()
+    } else {
+      await stage.waitFor(['error'])
+    }
+    expect(await stage.expectTurn('reply goes on')).toEqual(turn)
+    await expectAnswer()
+  }
   for (const code of [400, 429, 500]) {
-    state(`HTTP ${code}`, code === 400, async () => {
-      await stage.send(`error ${code}`)
-      if (rig.retries.includes(code)) {
-        await stage.waitFor(['processing'], rig.hidesRetries === true ? undefined : 'retrying')
-        await stage.interrupt()
-      } else {
-        await stage.waitFor(['error'])
-      }
-      expect(await stage.expectTurn('reply goes on')).toEqual(turn)
-      await expectAnswer()
+    state(`HTTP ${code}`, code === 400, () => expectFault(`error ${code}`, rig.retries.includes(code)))
+  }
+
+  if (rig.dropped !== undefined) {
+    state('a connection that breaks off', false, () => expectFault('say half\ncrash', rig.dropped === 'retried'))
+  }
+
+  if (rig.tellsLimitEnd) {
+    state('a limit, and when it ends', false, async () => {
+      const sentMs = Date.now()
+      await stage.send(`limit ${limitS}`)
+      await stage.waitFor(['error'], 'rate_limited')
+      const { status_until } = await stage.world.client.getTerminal(stage.id)
+      // Some tell the minute only.
+      expect(Math.abs(Date.parse(status_until ?? '') - sentMs - limitS * 1_000)).toBeLessThan(limitToleranceMs)
+      // CAO types nothing until then; a person may.
+      await stage.press([
+        { kind: 'text', text: 'reply goes on' },
+        { kind: 'key', name: 'Enter' },
+      ])
+      await stage.waitFor(['completed'], 'turn_ended')
     })
   }
 
@@ -320,7 +351,32 @@ describe.each(runs)('$rig.provider $version at $size', (run) => {
     )
     expect(heard, 'the model sees the conversation of before').toBe(true)
   })
+
+  state('a person who leaves the program: nothing is typed into what is there then', false, async () => {
+    for (const { keys, pauseMs } of stage.exitSteps) {
+      await stage.press(keys)
+      await sleep(pauseMs)
+    }
+    await stage.waitFor(['completed'], 'exited')
+    const path = join(stage.world.world.projectDir, 'typed')
+    await expect(stage.send(`touch ${path}`)).rejects.toThrow('has no running')
+    expect(existsSync(path)).toBe(false)
+  })
 })
+
+describe.each(runs.filter(({ rig }) => !plan.isEssential && rig.greetsNewcomers))(
+  '$rig.provider $version at $size',
+  (run) => {
+    test('a dialog of the start that nobody allowed CAO to answer is a question to the person, and stays', async () => {
+      await using stage = await Stage.open(run, 'newcomer')
+      await stage.waitFor(['waiting_user_answer'])
+      const { id, text } = await stage.findQuestion()
+      await sleep(untouchedMs)
+      expect(await stage.findQuestion()).toMatchObject({ id, text })
+      expect(stage.witness.facts).toEqual([])
+    })
+  },
+)
 
 function writeResult({ rig, version, size }: Run, states: readonly object[], witness: Witness | undefined): void {
   const delays = [...(witness?.delays ?? [])].map(([name, values]) => ({
