@@ -5,7 +5,7 @@
  *   -- --all [--size 80x24]                      every CLI through all its states
  *   -- --deliveries [--cli …] [--times N] [--resume]   eight shapes of message into every CLI, N times each (3); with --resume only
  *                                                      those that are not known to be right yet
- *   -- --ci                                      all suites, and of the states the essential ones
+ *   -- --ci                                      the suites of four CLIs, and of their states the essential ones
  *   -- [vitest's arguments]                      all suites, or what they select
  *
  * Then it prints what was right and how fast each source told. A whole run of a CLI at its verified version that is all right is written
@@ -17,6 +17,8 @@ import { ensureSetup } from './setup.mjs'
 import { formatCount, runSuite } from './suite.mjs'
 
 const ciSizes = ['80x24']
+/** What `--ci` has time for: the suites of the CLIs whose essential states it tries, too. */
+const ciSuites = ['claude', 'claude-team', 'codex', 'codex-team', 'deliveries', 'gemini', 'opencode', 'states']
 const statesFile = 'test/conformance/states.test.ts'
 const deliveriesFile = 'test/conformance/deliveries.test.ts'
 const usage =

@@ -23,6 +23,20 @@ import { furnishQwen, qwenEnv } from './qwen-program.case.ts'
 
 export const installLimitMs = 300_000
 
+/** The states of every CI run, which has no time for all. */
+export const essentialStates: readonly string[] = [
+  'ready after the start',
+  'an answer',
+  'streaming',
+  'a silent model, and an interrupt',
+  'a permission that is given',
+  'a permission that is refused',
+  'a question',
+  'the answer to the byte: markdown',
+  'HTTP 400',
+  'the end of the program, and its conversation again',
+]
+
 export type CliRig = {
   readonly provider: string
   /** Its essential states are a part of every CI run. */

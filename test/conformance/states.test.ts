@@ -11,7 +11,7 @@ import { createProviders } from '../../src/main/create-providers.ts'
 import type { QuestionBody } from '../../src/protocol/question.ts'
 import type { Key } from '../../src/providers/provider.ts'
 import { TestWorld, until } from '../world.case.ts'
-import { type CliRig, installLimitMs, readRunPlan, requireProgram } from './cli-rig.case.ts'
+import { type CliRig, essentialStates, installLimitMs, readRunPlan, requireProgram } from './cli-rig.case.ts'
 import { pathOf, quantile, Witness } from './witness.case.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -181,9 +181,11 @@ describe.each(runs)('$rig.provider $version at $size', (run) => {
     await stage?.[Symbol.asyncDispose]()
   })
 
-  /** A state that is tried; the essential ones also where there is little time. */
-  function state(name: string, isEssential: boolean, tryIt: () => Promise<void>): void {
-    if (plan.isEssential && !isEssential) return
+  const tried: string[] = []
+  /** A state that is tried; where there is little time the essential ones only. */
+  function state(name: string, tryIt: () => Promise<void>): void {
+    if (plan.isEssential && !essentialStates.includes(name)) return
+    tried.push(name)
     test(name, async () => {
       try {
         await tryIt()
@@ -205,21 +207,21 @@ describe.each(runs)('$rig.provider $version at $size', (run) => {
     expect([kept, kept.trimEnd()]).toContain(await stage.lastAnswer())
   }
 
-  state('ready after the start', true, async () => {
+  state('ready after the start', async () => {
     expect(await stage.waitFor(rest)).toBe('idle')
   })
 
-  state('an answer', true, async () => {
+  state('an answer', async () => {
     expect(await stage.expectTurn('reply hello from the model')).toEqual(turn)
     await expectAnswer()
   })
 
-  state('streaming', true, async () => {
+  state('streaming', async () => {
     expect(await stage.expectTurn('slow 4')).toEqual(turn)
     await expectAnswer()
   })
 
-  state('a silent model, and an interrupt', true, async () => {
+  state('a silent model, and an interrupt', async () => {
     const asked = stage.witness.facts.length
     const seq = await stage.lastSeq()
     await stage.send('hang')
@@ -244,14 +246,14 @@ describe.each(runs)('$rig.provider $version at $size', (run) => {
       await stage.world.client.answerQuestion(stage.id, { answer, question_id: question.id })
     })
 
-  state('a permission that is given', true, async () => {
+  state('a permission that is given', async () => {
     const path = await askForPermission('given', '\nreply done', ({ options }) => options[0] ?? '')
     expect(path).toEqual(['processing', 'waiting_user_answer', 'processing', 'completed'])
     expect(existsSync(join(stage.world.world.projectDir, 'given'))).toBe(true)
     expect(await stage.lastAnswer()).toContain('done')
   })
 
-  state('a permission that is refused', true, async () => {
+  state('a permission that is refused', async () => {
     const refusal = ({ options }: QuestionBody) =>
       options.findLast((option) => /^(?:no|reject|deny|cancel)/i.test(option)) ?? 'no'
     const path = await askForPermission('refused', '', refusal)
@@ -261,7 +263,7 @@ describe.each(runs)('$rig.provider $version at $size', (run) => {
   })
 
   if (rig.asks) {
-    state('a question', true, async () => {
+    state('a question', async () => {
       const path = await stage.expectTurn('ask Which colour? | Red | Blue\nreply It said: {result}', async () => {
         const question = await stage.findQuestion()
         expect(question).toMatchObject({ reason: 'question', options: ['Red', 'Blue'] })
@@ -273,7 +275,7 @@ describe.each(runs)('$rig.provider $version at $size', (run) => {
   }
 
   for (const text of ['markdown', 'unicode', 'long', 'say one block\nreply and another']) {
-    state(`the answer to the byte: ${text.split('\n', 1)[0]}`, text === 'markdown', async () => {
+    state(`the answer to the byte: ${text.split('\n', 1)[0]}`, async () => {
       expect(await stage.expectTurn(text)).toEqual(turn)
       await expectAnswer()
     })
@@ -291,15 +293,15 @@ describe.each(runs)('$rig.provider $version at $size', (run) => {
     await expectAnswer()
   }
   for (const code of [400, 429, 500]) {
-    state(`HTTP ${code}`, code === 400, () => expectFault(`error ${code}`, rig.retries.includes(code)))
+    state(`HTTP ${code}`, () => expectFault(`error ${code}`, rig.retries.includes(code)))
   }
 
   if (rig.dropped !== undefined) {
-    state('a connection that breaks off', false, () => expectFault('say half\ncrash', rig.dropped === 'retried'))
+    state('a connection that breaks off', () => expectFault('say half\ncrash', rig.dropped === 'retried'))
   }
 
   if (rig.tellsLimitEnd) {
-    state('a limit, and when it ends', false, async () => {
+    state('a limit, and when it ends', async () => {
       const sentMs = Date.now()
       await stage.send(`limit ${limitS}`)
       await stage.waitFor(['error'], 'rate_limited')
@@ -315,7 +317,7 @@ describe.each(runs)('$rig.provider $version at $size', (run) => {
     })
   }
 
-  state('two agents call their tools at once, each as itself', false, async () => {
+  state('two agents call their tools at once, each as itself', async () => {
     const { session_name: session } = await stage.world.client.getTerminal(stage.id)
     const { id: other } = await stage.world.client.createTerminal(session, {
       agent_profile: 'tried',
@@ -338,7 +340,7 @@ describe.each(runs)('$rig.provider $version at $size', (run) => {
     await stage.world.client.deleteTerminal(other)
   })
 
-  state('the end of the program, and its conversation again', true, async () => {
+  state('the end of the program, and its conversation again', async () => {
     await stage.world.client.exitTerminal(stage.id)
     await stage.waitFor(['completed'], 'exited')
     if (plan.isEssential) return
@@ -352,7 +354,7 @@ describe.each(runs)('$rig.provider $version at $size', (run) => {
     expect(heard, 'the model sees the conversation of before').toBe(true)
   })
 
-  state('a person who leaves the program: nothing is typed into what is there then', false, async () => {
+  state('a person who leaves the program: nothing is typed into what is there then', async () => {
     for (const { keys, pauseMs } of stage.exitSteps) {
       await stage.press(keys)
       await sleep(pauseMs)
@@ -362,6 +364,8 @@ describe.each(runs)('$rig.provider $version at $size', (run) => {
     await expect(stage.send(`touch ${path}`)).rejects.toThrow('has no running')
     expect(existsSync(path)).toBe(false)
   })
+
+  if (rig.asks) expect(tried, 'every essential state is one').toEqual(expect.arrayContaining([...essentialStates]))
 })
 
 describe.each(runs.filter(({ rig }) => !plan.isEssential && rig.greetsNewcomers))(
