@@ -185,7 +185,8 @@ export const rigs: readonly CliRig[] = [
     folder: 'copilot',
     furnish: () => undefined,
     env: copilotEnv,
-    retries: [429, 500],
+    // It tries again for up to a minute, and gives up.
+    retries: [],
     asks: true,
   },
   {

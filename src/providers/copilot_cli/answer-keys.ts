@@ -2,8 +2,8 @@
 import type { QuestionText } from '../../domain/status.ts'
 import type { Snapshot } from '../../screen/snapshot.ts'
 import type { AnswerPlan, Key } from '../provider.ts'
-import { otherLabel, type Prompt } from './prompt.ts'
-import { findPrompt } from './screen.ts'
+import { emptyField, isOther, type Prompt } from './prompt.ts'
+import { type FoundPrompt, findPrompt } from './screen.ts'
 
 const key = (name: string): Key => ({ kind: 'key', name })
 const text = (value: string): Key => ({ kind: 'text', text: value })
@@ -36,7 +36,7 @@ export function planCopilotAnswer(question: QuestionText, answer: string, snapsh
   if (found === undefined) return refused('the screen shows no question')
   const { prompt, rule } = found
   if (!isSame(question.text, prompt.text)) return refused('the screen shows another question')
-  if (rule === 'question') return answerForm(prompt, wanted)
+  if (rule === 'question') return answerForm(found, wanted)
   const index = findOption(prompt, wanted)
   if (index === undefined) return refuseOther(prompt, wanted)
   // The option would ask for words; Escape says the same without them.
@@ -44,23 +44,22 @@ export function planCopilotAnswer(question: QuestionText, answer: string, snapsh
   return index < digitsMax ? keys(text(String(index + 1))) : refused('only nine options have a key: use the terminal')
 }
 
-/** Options without numbers; the last of them is a field for words of one's own. */
-function answerForm(prompt: Prompt, wanted: string): AnswerPlan {
+/** Options without numbers; the last of them opens a field for words of one's own. */
+function answerForm({ prompt, field }: FoundPrompt, wanted: string): AnswerPlan {
   const { options, selected } = prompt
   if (selected < 0) return refused('this form can not be read: use the terminal')
   const index = findOption(prompt, wanted)
   if (index !== undefined) return keys(...moveTo(selected, index), key('Enter'))
-  const other = options.findIndex((option) => option.startsWith('Other'))
+  const other = options.findIndex(isOther)
   if (other < 0) return refuseOther(prompt, wanted)
-  const label = options[other] ?? ''
-  if (selected !== other) return partly(...moveTo(selected, other))
-  if (label === otherLabel) return partly(text(wanted))
-  return squeeze(label).includes(squeeze(wanted)) ? keys(key('Enter')) : refused('somebody is typing at the terminal')
+  if (field === undefined) return partly(...moveTo(selected, other))
+  if (field === emptyField || field === '') return partly(text(wanted))
+  return squeeze(wanted).startsWith(squeeze(field)) ? keys(key('Enter')) : refused('somebody is typing at the terminal')
 }
 
 /** By number, by label, by what people say, by the only label that starts so. */
 function findOption({ options }: Prompt, wanted: string): number | undefined {
-  const choices = options.filter((option) => option !== otherLabel)
+  const choices = options.filter((option) => !isOther(option))
   const number = /^\d{1,2}$/.test(wanted) ? Number(wanted) : 0
   if (number >= 1 && number <= choices.length) return number - 1
   const labels = choices.map(squeeze)

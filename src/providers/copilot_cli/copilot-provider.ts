@@ -20,8 +20,8 @@ export function createCopilotProvider(options: CopilotProviderOptions): Provider
     name: 'copilot_cli',
     title: 'Copilot CLI',
     capabilities: new Set(['proof-of-body', 'exact-answer', 'resume']),
-    // No hook tells of an interrupted turn; the record does.
-    announces: { transcript: ['turn_started', 'turn_ended'] },
+    // No hook tells of an interrupted turn. The record does, of every turn that it told of before.
+    announces: { hook: ['turn_started'], transcript: ['turn_started', 'turn_ended'] },
     quirks: {
       settleMs: 100,
       dialogSettleMs: 500,
@@ -35,7 +35,7 @@ export function createCopilotProvider(options: CopilotProviderOptions): Provider
       exit: [
         { keys: clear, pauseMs: 300 },
         // The menu of commands opens after the slash.
-        { keys: [{ kind: 'text', text: '/exit' }], pauseMs: 800 },
+        { keys: [{ kind: 'text', text: '/exit' }], pauseMs: 1_200 },
         { keys: [key('Enter')], pauseMs: 0 },
       ],
     },

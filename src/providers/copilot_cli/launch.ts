@@ -10,7 +10,11 @@ import type { LaunchPlan, LaunchRequest } from '../provider.ts'
 import { eventsPath, sizeOfEvents } from './event-file.ts'
 import { planPermissions } from './permissions.ts'
 
+/** Told as soon as a prompt is taken; the record is written when the model has begun to answer. */
+export const promptHook = 'userPromptSubmitted'
 export const mcpServerName = 'cao-mcp-server'
+/** For the hook, which needs a few ms. Units: seconds. */
+const hookTimeoutSeconds = 10
 /** A tool of ours may wait for another agent's work. Units: ms. */
 const mcpTimeoutMs = 6 * 60 * 60 * 1000
 
@@ -32,7 +36,8 @@ export async function planCopilotLaunch(request: LaunchRequest): Promise<LaunchP
   // A conversation without a prompt left nothing to take up.
   const formerBytes = former === undefined ? 0 : await sizeOfEvents(eventsPath(former.configDir, vendorSessionId))
   const permissions = planPermissions(profile, request.allowedTools)
-  const [mcp, instructions] = [join(privateDir, 'mcp.json'), join(privateDir, 'instructions')]
+  const [mcp, plugin] = [join(privateDir, 'mcp.json'), join(privateDir, 'plugin')]
+  const instructions = join(privateDir, 'instructions')
   const { native_agent: agent } = profile.extras
   return {
     argv: [
@@ -40,6 +45,8 @@ export async function planCopilotLaunch(request: LaunchRequest): Promise<LaunchP
       formerBytes > 0 ? `--resume=${vendorSessionId}` : `--session-id=${vendorSessionId}`,
       '--additional-mcp-config',
       `@${mcp}`,
+      '--plugin-dir',
+      plugin,
       ...permissions.flags,
       `--allow-tool=${mcpServerName}`,
       ...(permissions.excludedTools.length === 0 ? [] : [`--excluded-tools=${permissions.excludedTools.join(',')}`]),
@@ -50,6 +57,8 @@ export async function planCopilotLaunch(request: LaunchRequest): Promise<LaunchP
     env: { ...clientEnv, ...(systemPrompt === undefined ? {} : nameInstructions(clientEnv, instructions)) },
     files: [
       { path: mcp, content: formatMcpConfig(request) },
+      { path: join(plugin, 'plugin.json'), content: pluginHead },
+      { path: join(plugin, 'hooks.json'), content: formatHooks(request.hookArgv) },
       ...(systemPrompt === undefined
         ? []
         : [{ path: join(instructions, 'cao.instructions.md'), content: formatInstructions(systemPrompt) }]),
@@ -65,6 +74,15 @@ export function parseBinding(binding: Binding): CopilotBinding | undefined {
   const { vendorSessionId, configDir, eventsOffset } = binding
   if (typeof vendorSessionId !== 'string' || typeof configDir !== 'string') return undefined
   return { vendorSessionId, configDir, eventsOffset: typeof eventsOffset === 'number' ? eventsOffset : 0 }
+}
+
+const pluginHead = JSON.stringify({ name: 'cao', version: '1.0.0', description: 'tells CAO', hooks: 'hooks.json' })
+const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`
+
+function formatHooks(hookArgv: readonly string[]): string {
+  const bash = `${hookArgv.map(quote).join(' ')} ${promptHook}`
+  const hooks = { [promptHook]: [{ type: 'command', bash, timeoutSec: hookTimeoutSeconds }] }
+  return JSON.stringify({ version: 1, hooks }, undefined, 2)
 }
 
 const instructionsKey = 'COPILOT_CUSTOM_INSTRUCTIONS_DIRS'

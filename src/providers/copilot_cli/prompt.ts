@@ -7,7 +7,9 @@ export type Prompt = {
 }
 
 /** Offered after the options of a question, for an answer in one's own words. */
-export const otherLabel = 'Other (type your answer)'
+export const isOther = (option: string): boolean => /^Other \(type your answer/.test(option)
+/** Stands in the empty field for it. */
+export const emptyField = 'Type your answer...'
 
 const numberedPattern = /^([❯ ]?) *(\d)\. (\S.*)$/
 const markedPattern = /^ ([❯ ]) (\S.*)$/

@@ -20,6 +20,8 @@ export type CopilotScreen = {
   /** Rows with prompt glyph and indent. */
   readonly composer: readonly string[] | undefined
   readonly dialog: readonly string[]
+  /** What stands in the field below a form, for an answer in one's own words; undefined where there is none. */
+  readonly field: string | undefined
   readonly regions: Regions<CopilotRegion>
 }
 
@@ -33,18 +35,31 @@ export function cutRegions(snapshot: Snapshot): CopilotScreen {
   const lines = snapshot.lines.map((line) => line.trimEnd())
   const { cols } = snapshot.size
   const found = findComposer(lines, cols)
-  if (found !== undefined) {
+  const isField = found !== undefined && isRule(lines[found.top - 1] ?? '', cols)
+  if (found !== undefined && !isField) {
     const footer = lines
       .slice(found.bottom + 1)
       .filter((line) => line !== '')
       .join('\n')
     const turn = readTurn(lines.slice(0, found.top))
-    return { composer: found.rows, dialog: [], regions: { dialog: undefined, keys: undefined, footer, turn } }
+    return {
+      composer: found.rows,
+      dialog: [],
+      field: undefined,
+      regions: { dialog: undefined, keys: undefined, footer, turn },
+    }
   }
-  const dialog = findFrame(lines, cols) ?? findForm(lines, cols) ?? []
+  const end = isField ? found.top : lines.length
+  const dialog = findFrame(lines, cols) ?? findForm(lines.slice(0, end), cols) ?? []
   const text = dialog.length === 0 ? undefined : dialog.join('\n')
   const keys = dialog.findLast((line) => line.trim() !== '')
-  return { composer: undefined, dialog, regions: { dialog: text, keys, footer: undefined, turn: undefined } }
+  const field = isField
+    ? found.rows
+        .map((row) => row.slice(2))
+        .join(' ')
+        .trim()
+    : undefined
+  return { composer: undefined, dialog, field, regions: { dialog: text, keys, footer: undefined, turn: undefined } }
 }
 
 const isRule = (line: string, cols: number): boolean => /^─+$/.test(line) && line.length >= cols - 1

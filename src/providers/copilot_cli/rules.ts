@@ -53,7 +53,7 @@ export const copilotRules: readonly Rule[] = [
     name: 'resting footer',
     priority: 30,
     region: 'footer',
-    any: [/ · (?:\/ commands|@ files)/, /^ (?:← open sidebar · )?(?:Interactive|Plan|Autopilot)\b/m],
+    any: [/ · (?:\/ commands|@ files)/, /^ (?:← open sidebar · )?(?:Interactive|Plan|Autopilot|Shell)\b/m],
     says: 'ready',
     versions,
   },

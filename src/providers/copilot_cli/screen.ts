@@ -3,7 +3,7 @@ import type { RuleMatch } from '../../screen/rules.ts'
 import type { Snapshot } from '../../screen/snapshot.ts'
 import { type Asked, createScreenReader } from '../screen-reader.ts'
 import { readComposer } from './composer.ts'
-import { otherLabel, type Prompt, readForm, readNumbered } from './prompt.ts'
+import { isOther, type Prompt, readForm, readNumbered } from './prompt.ts'
 import { copilotRegions, cutRegions } from './regions.ts'
 import { copilotRules } from './rules.ts'
 import { readStartDialog } from './start-dialogs.ts'
@@ -23,12 +23,14 @@ export const copilotScreen = createScreenReader({
 
 export const readCopilotScreen = copilotScreen.read
 
+export type FoundPrompt = { readonly prompt: Prompt; readonly rule: string; readonly field: string | undefined }
+
 /** The dialog on the screen, and the rule that knew it; undefined when there is none. */
-export function findPrompt(snapshot: Snapshot): { readonly prompt: Prompt; readonly rule: string } | undefined {
-  const { dialog } = cutRegions(snapshot)
+export function findPrompt(snapshot: Snapshot): FoundPrompt | undefined {
+  const { dialog, field } = cutRegions(snapshot)
   const { match, reading } = copilotScreen.explain(snapshot)
   if (match === undefined || dialog.length === 0 || reading.claim?.kind !== 'waiting') return undefined
-  return { prompt: readPrompt(dialog, match), rule: match.rule.name }
+  return { prompt: readPrompt(dialog, match), rule: match.rule.name, field }
 }
 
 const readPrompt = (dialog: readonly string[], { rule }: RuleMatch): Prompt =>
@@ -36,7 +38,7 @@ const readPrompt = (dialog: readonly string[], { rule }: RuleMatch): Prompt =>
 
 function ask(dialog: readonly string[], match: RuleMatch): Asked {
   const prompt = readPrompt(dialog, match)
-  const options = prompt.options.filter((option) => option !== otherLabel)
+  const options = prompt.options.filter((option) => !isOther(option))
   return {
     question: { text: prompt.text, options, vendorId: undefined },
     dialog: readStartDialog(prompt, match.rule.says),

@@ -1,6 +1,7 @@
 /**
- * The structured channel of one Copilot CLI: its record of the conversation, which is followed. It tells of prompts and of every end:
- * answered, broken off, failed. Only a prompt that was broken off before a word came is not told of but taken out again.
+ * The structured channels of one Copilot CLI: a hook tells of each prompt, and its record of the conversation, which is followed, of
+ * prompts and ends: answered, broken off, failed. A prompt that was broken off before a word came is in no record, or is taken out
+ * again: then only the screen tells of the end.
  */
 import { type FSWatcher, watch } from 'node:fs'
 import { Scope } from '../../async/scope.ts'
@@ -8,10 +9,11 @@ import { SignalLatch } from '../../async/signal-latch.ts'
 import { sleep, type Waiting } from '../../async/wait.ts'
 import type { MessageToken } from '../../domain/ids.ts'
 import type { Claim } from '../../domain/status.ts'
+import { isFields, textOf } from '../fields.ts'
 import type { AnswerOutcome, HookEvent, ProviderSignals, SignalContext } from '../provider.ts'
 import { eventsPath, loadEvents, readEvents } from './event-file.ts'
 import { type CopilotEvent, findLastEnd, noTurn, stepTurn, type Turn, type TurnEnd } from './events.ts'
-import { type CopilotBinding, parseBinding } from './launch.ts'
+import { type CopilotBinding, parseBinding, promptHook } from './launch.ts'
 
 /** Between two looks at a record, for what the watch missed. Units: ms. */
 const slowLookMs = 1_000
@@ -19,6 +21,8 @@ const slowLookMs = 1_000
 const soonLookMs = 100
 /** Between two looks at a record that is not settled. Units: ms. */
 const rereadGapMs = 50
+/** Prompts that only one of hook and record told of, at most. */
+const toldMax = 20
 
 export class CopilotSignals implements ProviderSignals {
   readonly #context: SignalContext
@@ -29,6 +33,8 @@ export class CopilotSignals implements ProviderSignals {
   #offset: number
   #watcher: FSWatcher | undefined
   #turn: Turn = noTurn
+  /** Prompts that one of the two has told of, and the other not yet. */
+  #told: readonly { readonly source: 'hook' | 'transcript'; readonly text: string }[] = []
 
   constructor(context: SignalContext) {
     const { binding, clock, log } = context
@@ -43,8 +49,24 @@ export class CopilotSignals implements ProviderSignals {
     else this.#scope.spawn('record', (signal) => this.#follow(signal))
   }
 
-  handleHook({ name, file }: HookEvent): void {
-    this.#context.log.write('debug', 'hook event says nothing', { hook: name, file })
+  handleHook({ name, payload, file, atMs }: HookEvent): void {
+    if (this.#scope.signal.aborted) return
+    const text = name === promptHook && isFields(payload) ? textOf(payload, 'prompt') : undefined
+    if (text === undefined) return this.#context.log.write('debug', 'hook event says nothing', { hook: name, file })
+    this.#accept('hook', text, atMs)
+    this.#context.emit({ kind: 'claim', source: 'hook', claim: { kind: 'turn_started' }, atMs, raw: `${name} ${file}` })
+  }
+
+  /** Hook and record tell of the same prompt; it is passed on once. */
+  #accept(source: 'hook' | 'transcript', text: string, atMs: number): void {
+    const others = this.#told.filter((told) => told.source !== source)
+    const same = others.find((told) => told.text === text)
+    if (same !== undefined) {
+      this.#told = this.#told.filter((told) => told !== same)
+      return
+    }
+    this.#told = [...this.#told, { source, text }].slice(-toldMax)
+    this.#context.emit({ kind: 'accepted', source, text, atMs, raw: `${source}: prompt` })
   }
 
   async loadAnswer(waiting: Waiting, which: 'ended' | 'newest' = 'ended'): Promise<AnswerOutcome> {
@@ -112,13 +134,12 @@ export class CopilotSignals implements ProviderSignals {
   }
 
   #take(event: CopilotEvent): void {
-    const { emit } = this.#context
     const raw = `events: ${event.kind}`
     const wasOpen = this.#turn.isOpen
     const { turn, end } = stepTurn(this.#turn, event)
     this.#turn = turn
     if (event.kind === 'prompt') {
-      emit({ kind: 'accepted', source: 'transcript', text: event.text, atMs: event.atMs, raw })
+      this.#accept('transcript', event.text, event.atMs)
       if (!wasOpen) this.#claim({ kind: 'turn_started' }, event.atMs, raw)
     }
     if (event.kind === 'answered') this.#claim({ kind: 'question_closed' }, event.atMs, raw)
