@@ -5,14 +5,17 @@
  */
 import { makeQuestionId, type QuestionId } from '../domain/ids.ts'
 import type { Question, QuestionClosing } from '../domain/question.ts'
+import type { QuestionText, WaitingReason } from '../domain/status.ts'
 import type { StatusState } from '../domain/status-reducer.ts'
 import type { Terminal } from '../domain/terminal.ts'
+import { findOperation, type OperationRule } from '../providers/provider.ts'
 import type { Change, TerminalWatch } from '../status/terminal-watch.ts'
 import type { CoreContext } from './core-context.ts'
 
 export type OpenQuestionParts = {
   readonly row: Terminal
   readonly watch: TerminalWatch
+  readonly operations: readonly OperationRule[] | undefined
   readonly onAsked: (question: Question) => void
   /** A key that interrupts was pressed through CAO a moment ago. */
   readonly isInterrupting: () => boolean
@@ -48,7 +51,8 @@ export class OpenQuestion {
     const { row, onAsked } = this.#parts
     if (after.status !== 'waiting_user_answer') return this.#noteOver(after, evidence)
     if (evidence.claim.kind !== 'waiting' || this.#isAnsweredByUs()) return
-    const { reason, question } = evidence.claim
+    const { reason } = evidence.claim
+    const question = this.#describe(reason, evidence.claim.question)
     // The same question seen again, as after a restart: who was told its id may answer it by that.
     const open = this.#id === undefined ? undefined : store.questions.find(this.#id)
     if (open !== undefined && isSameQuestion(open, question)) return
@@ -63,6 +67,12 @@ export class OpenQuestion {
     this.#id = id
     events.announce(event)
     onAsked(asked)
+  }
+
+  #describe(reason: WaitingReason, question: QuestionText): QuestionText {
+    const { operations = [] } = this.#parts
+    if (reason !== 'permission' || question.operation !== undefined) return question
+    return { ...question, operation: findOperation(operations, question.text) }
   }
 
   /** Closes the open question, if there is one. */

@@ -112,6 +112,9 @@ async function pressStep(
   }
   const plan = runtime.provider.planAnswer(question, answer, snapshot)
   if (plan.kind === 'refused') {
+    const said = await runtime.watch.signals.answer?.(question, answer, waiting)
+    if (said?.kind === 'given') return 'all'
+    if (said?.kind === 'refused') throw new AppError('BAD_REQUEST', said.why, { data: { options: question.options } })
     if (clock.nowMs() < question.openedAtMs + drawnWithinMs) return 'nothing yet'
     throw new AppError('BAD_REQUEST', plan.why, { data: { options: question.options } })
   }

@@ -118,6 +118,7 @@ export class Runtime implements AsyncDisposable {
     this.question = new OpenQuestion(context, {
       row,
       watch: this.watch,
+      operations: provider.operations,
       onAsked: (question) => this.#listeners.onAsked(question),
       isInterrupting: () => this.people.isInterrupting,
       whoTyped: (sinceMs, then) => this.whoTyped(sinceMs, then),

@@ -13,6 +13,9 @@ import type { Binding } from '../domain/terminal.ts'
 import type { Log } from '../lib/log.ts'
 import type { RuleChanges, RuleMatch, ScreenRule } from '../screen/rules.ts'
 import type { Snapshot } from '../screen/snapshot.ts'
+import { findOperation, type OperationRule } from './operation.ts'
+
+export { findOperation, type OperationRule }
 
 export type ProviderCapability =
   /** The agent's own record of an accepted message can be read: delivery is proven by its body. */
@@ -223,9 +226,19 @@ export interface ProviderSignals extends AsyncDisposable {
    * settled, within the wait.
    */
   loadAnswer(waiting: Waiting, which?: 'ended' | 'newest'): Promise<AnswerOutcome>
+  /**
+   * Gives `answer` to a question by the program's own channel, for what keys can not give. Absent, or `not offered`: it has none
+   * for this question. Errors: none; what the program does not take is refused.
+   */
+  answer?(question: QuestionText, answer: string, waiting: Waiting): Promise<ChannelAnswer>
   /** Whether the agent's records hold a user message that contains `token`; unknown when they can not be read. */
   findAccepted(token: MessageToken, waiting: Waiting): Promise<'yes' | 'no' | 'unknown'>
 }
+
+export type ChannelAnswer =
+  | { readonly kind: 'given' }
+  | { readonly kind: 'not offered' }
+  | { readonly kind: 'refused'; readonly why: string }
 
 export type AnswerPlan =
   /** `isPartial`: these lead to a screen on which the rest is planned anew; keys sent ahead of it might choose something else. */
@@ -248,6 +261,8 @@ export interface Provider {
   readonly screen?: ScreenReader
   /** Opens the structured channels (returns at once, connects in the background, reconnects by itself). */
   openSignals(context: SignalContext): ProviderSignals
+  /** What its permission prompts would do, by their text. Absent: not known. */
+  readonly operations?: readonly OperationRule[]
   /** Key strokes that give `answer` (an option's text or number, or free text) to the question on `snapshot`. Pure. */
   planAnswer(question: QuestionText, answer: string, snapshot: Snapshot): AnswerPlan
   /**

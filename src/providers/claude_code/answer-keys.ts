@@ -1,10 +1,18 @@
 /** Which keys give an answer to the dialog on the screen. Pure. Source: tried in 2.1.332, see README. */
 import type { QuestionText } from '../../domain/status.ts'
 import type { Snapshot } from '../../screen/snapshot.ts'
+import type { OperationRule } from '../operation.ts'
 import type { AnswerPlan, Key } from '../provider.ts'
 import { askedOptions, chatLabel, ownAnswerLabel, type Prompt } from './prompt.ts'
 import { findPrompt } from './screen.ts'
 import { chooseFromList } from './start-dialogs.ts'
+
+/** What its permission prompts would do. */
+export const claudeOperations: readonly OperationRule[] = [
+  { kind: 'command', pattern: /^Bash command\n(?<what>[\s\S]+)\nDo you want/ },
+  { kind: 'file', pattern: /^(?:Create|Edit|Overwrite|Write) file\n(?<what>[^\n]+)\n/ },
+  { kind: 'tool', pattern: /^Tool use\n(?<what>[\s\S]+)\nDo you want/ },
+]
 
 const text = (value: string): Key => ({ kind: 'text', text: value })
 const keys = (...list: Key[]): AnswerPlan => ({ kind: 'keys', keys: list })

@@ -1,7 +1,7 @@
 /** Claude Code as a provider: hooks, its status file and its transcript tell and prove, its pane is typed into. */
 import { findOnPath } from '../program-path.ts'
 import type { Key, Provider } from '../provider.ts'
-import { planClaudeAnswer } from './answer-keys.ts'
+import { claudeOperations, planClaudeAnswer } from './answer-keys.ts'
 import { planClaudeLaunch } from './launch.ts'
 import { claudeScreen } from './screen.ts'
 import { ClaudeSignals } from './signals.ts'
@@ -53,6 +53,7 @@ export function createClaudeProvider(options: ClaudeProviderOptions): Provider {
     readScreen: claudeScreen.read,
     screen: claudeScreen,
     openSignals: (context) => new ClaudeSignals(context),
+    operations: claudeOperations,
     planAnswer: planClaudeAnswer,
   }
 }

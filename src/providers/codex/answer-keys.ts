@@ -1,9 +1,16 @@
 /** Which keys give an answer to the dialog on the screen. Pure. Source: tried in 0.171.0, see README. */
 import type { QuestionText } from '../../domain/status.ts'
 import type { Snapshot } from '../../screen/snapshot.ts'
+import type { OperationRule } from '../operation.ts'
 import type { AnswerPlan, Key } from '../provider.ts'
 import { otherLabel, type Prompt } from './prompt.ts'
 import { findPrompt } from './screen.ts'
+
+/** What its permission prompts would do. */
+export const codexOperations: readonly OperationRule[] = [
+  { kind: 'command', pattern: /^Would you like to run the following command\?[\s\S]*?\n\$ (?<what>[\s\S]+)$/ },
+  { kind: 'tool', pattern: /^Allow the .+ MCP server to run tool "(?<what>[^"]+)"/ },
+]
 
 const key = (name: string): Key => ({ kind: 'key', name })
 const text = (value: string): Key => ({ kind: 'text', text: value })

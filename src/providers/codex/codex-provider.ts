@@ -1,7 +1,7 @@
 /** Codex as a provider: its record of the conversation tells and proves, its pane is typed into. */
 import { findOnPath } from '../program-path.ts'
 import type { Key, Provider } from '../provider.ts'
-import { planCodexAnswer } from './answer-keys.ts'
+import { codexOperations, planCodexAnswer } from './answer-keys.ts'
 import { planCodexLaunch } from './launch.ts'
 import { codexScreen } from './screen.ts'
 import { CodexSignals } from './signals.ts'
@@ -53,6 +53,7 @@ export function createCodexProvider(options: CodexProviderOptions): Provider {
     readScreen: codexScreen.read,
     screen: codexScreen,
     openSignals: (context) => new CodexSignals(context),
+    operations: codexOperations,
     planAnswer: planCodexAnswer,
   }
 }

@@ -1,9 +1,17 @@
 /** Which keys give an answer to the prompt on the screen. Pure. Source: tried in opencode 1.18.33, see README. */
 import type { QuestionText } from '../../domain/status.ts'
 import type { Snapshot } from '../../screen/snapshot.ts'
+import type { OperationRule } from '../operation.ts'
 import type { AnswerPlan, Key } from '../provider.ts'
 import { permissionOptions } from './event.ts'
 import { readOpencodeScreen } from './screen.ts'
+
+/** What its permission prompts would do. */
+export const opencodeOperations: readonly OperationRule[] = [
+  { kind: 'command', pattern: /^Allow bash: (?<what>[\s\S]+)$/ },
+  { kind: 'file', pattern: /^Allow (?:edit|write|read|external_directory): (?<what>[\s\S]+)$/ },
+  { kind: 'tool', pattern: /^Allow (?<what>[\s\S]+)$/ },
+]
 
 const key = (name: string): Key => ({ kind: 'key', name })
 const text = (value: string): Key => ({ kind: 'text', text: value })

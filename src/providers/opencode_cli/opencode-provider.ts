@@ -1,7 +1,7 @@
 /** opencode as a provider: its HTTP API beside the live interface tells and proves, its pane is typed into. */
 import { findOnPath } from '../program-path.ts'
 import type { Key, Provider } from '../provider.ts'
-import { planOpencodeAnswer } from './answer-keys.ts'
+import { opencodeOperations, planOpencodeAnswer } from './answer-keys.ts'
 import { planOpencodeLaunch } from './launch.ts'
 import { opencodeScreen } from './screen.ts'
 import { OpencodeSignals } from './signals.ts'
@@ -55,6 +55,7 @@ export function createOpencodeProvider(options: OpencodeProviderOptions): Provid
     readScreen: opencodeScreen.read,
     screen: opencodeScreen,
     openSignals: (context) => new OpencodeSignals(context),
+    operations: opencodeOperations,
     planAnswer: planOpencodeAnswer,
   }
 }

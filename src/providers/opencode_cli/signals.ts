@@ -10,8 +10,9 @@ import { readFile } from 'node:fs/promises'
 import { Scope } from '../../async/scope.ts'
 import { sleep, type Waiting } from '../../async/wait.ts'
 import type { MessageToken } from '../../domain/ids.ts'
+import type { QuestionText } from '../../domain/status.ts'
 import { type Fields, fieldsOf, isFields, textOf } from '../fields.ts'
-import type { AnswerOutcome, HookEvent, ProviderSignals, SignalContext } from '../provider.ts'
+import type { AnswerOutcome, ChannelAnswer, HookEvent, ProviderSignals, SignalContext } from '../provider.ts'
 import { type ApiOutcome, OpencodeApi } from './api.ts'
 import {
   beginConversation,
@@ -24,6 +25,7 @@ import {
 import { parseEvent, readPermission, readQuestion, readStatus } from './event.ts'
 import { type OpencodeBinding, parseBinding } from './launch.ts'
 import { findLastAnswer, findLastAssistant, findTaken, readMessages } from './messages.ts'
+import { planReply } from './reply.ts'
 
 /** Between two tries to connect; the longer one once the program has been up. Units: ms. */
 const firstRetryMs = 150
@@ -84,6 +86,19 @@ export class OpencodeSignals implements ProviderSignals {
       if (answer.kind === 'none') return answer
       if (!(await this.#pause(rereadGapMs, waiting.signal))) return { kind: 'none', why: 'the turn has not ended' }
     }
+  }
+
+  async answer(question: QuestionText, answer: string, { signal }: Waiting): Promise<ChannelAnswer> {
+    if (this.#binding === undefined || question.vendorId === undefined) return { kind: 'not offered' }
+    const api = await this.#openApi(this.#binding)
+    const request = listFields(await api.get('/question', signal)).find(
+      (one) => textOf(one, 'id') === question.vendorId,
+    )
+    if (request === undefined) return { kind: 'not offered' }
+    const plan = planReply(request, answer)
+    if (plan.kind === 'refused') return plan
+    const said = await api.post(`/question/${question.vendorId}/reply`, { answers: plan.answers }, signal)
+    return said.kind === 'ok' ? { kind: 'given' } : { kind: 'refused', why: said.why }
   }
 
   async findAccepted(token: MessageToken, waiting: Waiting): Promise<'yes' | 'no' | 'unknown'> {

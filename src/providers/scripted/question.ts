@@ -1,7 +1,13 @@
 /** The question that a scripted agent's dialog asks, and the keys that answer it. Pure. */
 import type { QuestionText } from '../../domain/status.ts'
 import { type BottomBox, joinRows } from '../../screen/box.ts'
+import type { OperationRule } from '../operation.ts'
 import type { AnswerPlan, Key } from '../provider.ts'
+
+/** What its permission prompts would do. */
+export const scriptedOperations: readonly OperationRule[] = [
+  { kind: 'command', pattern: /^Run this command\?\n(?<what>[\s\S]+)$/ },
+]
 
 export type ShownQuestion = {
   readonly text: string

@@ -3,6 +3,7 @@ import { access } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import type { ProgramOutcome, Provider } from '../provider.ts'
 import { planScriptedLaunch } from './launch.ts'
+import { scriptedOperations } from './question.ts'
 import { planScriptedAnswer, scriptedScreen } from './screen.ts'
 import { ScriptedSignals } from './signals.ts'
 
@@ -42,6 +43,7 @@ export function createScriptedProvider(options: ScriptedProviderOptions): Provid
     readScreen: scriptedScreen.read,
     screen: scriptedScreen,
     openSignals: (context) => new ScriptedSignals(context),
+    operations: scriptedOperations,
     planAnswer: planScriptedAnswer,
   }
 }
