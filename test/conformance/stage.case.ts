@@ -31,7 +31,7 @@ export class Stage implements AsyncDisposable {
     this.witness = witness
   }
 
-  static async open({ rig, version, size }: Run): Promise<Stage> {
+  static async open({ rig, version, size }: Run, person: 'known' | 'newcomer' = 'known'): Promise<Stage> {
     const folder = await requireProgram(rig, version)
     const witness = await Witness.open()
     const world = await TestWorld.open({
@@ -40,21 +40,22 @@ export class Stage implements AsyncDisposable {
       PATH: [folder, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
       CAO_TERMINAL_SIZE: size,
     })
-    rig.furnish(world.world.env['HOME'] ?? '', witness.port)
+    if (person === 'known') rig.furnish(world.world.env['HOME'] ?? '', witness.port)
     const dir = world.world.layout.agentStoreDir
     mkdirSync(dir, { recursive: true, mode: 0o700 })
     const profile = `---\nname: tried\ndescription: for this test\nprovider: ${rig.provider}\nrole: developer\npermissionMode: ask\n---\nYou are tried.\n`
     writeFileSync(join(dir, 'tried.md'), profile, { mode: 0o600 })
     await world.startServer()
     const stage = new Stage(rig, world, witness)
-    stage.id = await stage.launch()
+    stage.id = await stage.launch({ isDeferred: person === 'newcomer' })
     return stage
   }
 
-  async launch(): Promise<string> {
+  async launch({ isDeferred }: { readonly isDeferred: boolean }): Promise<string> {
     const { id } = await this.world.client.createSession({
       agent_profile: 'tried',
       working_directory: this.world.world.projectDir,
+      defer_init: isDeferred,
     })
     return id
   }
@@ -126,9 +127,10 @@ export class Stage implements AsyncDisposable {
   async describeTrail(): Promise<readonly string[]> {
     try {
       const { trail } = await this.world.client.explain(this.id)
-      return trail.map(
+      const seen = trail.map(
         ({ at, source, claim, effect, why, raw }) => `${at} ${source} ${claim}: ${effect}, ${why} [${raw}]`,
       )
+      return [...seen, ...this.witness.describeFacts()].toSorted()
     } catch (error) {
       return [`no trail: ${error instanceof Error ? error.message : ''}`]
     }

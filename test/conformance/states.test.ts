@@ -3,29 +3,23 @@
  * every change of status in order, none at rest while an answer still comes, answers to the byte. Which CLIs, versions and sizes:
  * `cli-rig.case.ts`. What came out is written to `.cache/conformance/`, from which `npm run conformance` prints its tables.
  */
-import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createProviders } from '../../src/main/create-providers.ts'
 import type { QuestionBody } from '../../src/protocol/question.ts'
-import type { Key } from '../../src/providers/provider.ts'
-import { TestWorld, until } from '../world.case.ts'
-import { type CliRig, essentialStates, installLimitMs, readRunPlan, requireProgram } from './cli-rig.case.ts'
-import { pathOf, quantile, Witness } from './witness.case.ts'
+import { until } from '../world.case.ts'
+import { essentialStates, installLimitMs, readRunPlan } from './cli-rig.case.ts'
+import { type Run, rest, Stage, sleep, stepLimitMs } from './stage.case.ts'
+import { pathOf, quantile, type Witness } from './witness.case.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const plan = readRunPlan(process.env)
-const stepLimitMs = 90_000
 vi.setConfig({ testTimeout: 240_000, hookTimeout: installLimitMs })
 
-const rest = ['idle', 'completed']
-const escapeAfterRestMs = 500
 /** A dialog that still stands after this time is left to the person. */
 const untouchedMs = 5_000
 const limitS = 7_200
 const limitToleranceMs = 120_000
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** `trail`: what CAO had seen by then, where it was wrong. */
 type TriedState = {
@@ -34,140 +28,7 @@ type TriedState = {
   readonly why: string
   readonly trail: readonly string[]
 }
-type Run = { readonly rig: CliRig; readonly version: string; readonly size: string }
 const runs: readonly Run[] = plan.runs.flatMap((run) => plan.sizes.map((size) => ({ ...run, size })))
-
-/** One agent of one CLI. */
-class Stage {
-  readonly world: TestWorld
-  readonly witness: Witness
-  readonly #rig: CliRig
-  id = ''
-
-  private constructor(rig: CliRig, world: TestWorld, witness: Witness) {
-    this.#rig = rig
-    this.world = world
-    this.witness = witness
-  }
-
-  static async open({ rig, version, size }: Run, person: 'known' | 'newcomer' = 'known'): Promise<Stage> {
-    const folder = await requireProgram(rig, version)
-    const witness = await Witness.open()
-    const world = await TestWorld.open({
-      ...rig.env(witness.port),
-      // Programs that are a script for Node find ours first: they may need a newer one than the machine has.
-      PATH: [folder, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
-      CAO_TERMINAL_SIZE: size,
-    })
-    if (person === 'known') rig.furnish(world.world.env['HOME'] ?? '', witness.port)
-    const dir = world.world.layout.agentStoreDir
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
-    const profile = `---\nname: tried\ndescription: for this test\nprovider: ${rig.provider}\nrole: developer\npermissionMode: ask\n---\nYou are tried.\n`
-    writeFileSync(join(dir, 'tried.md'), profile, { mode: 0o600 })
-    await world.startServer()
-    const stage = new Stage(rig, world, witness)
-    stage.id = await stage.launch({ isDeferred: person === 'newcomer' })
-    return stage
-  }
-
-  async launch({ isDeferred }: { readonly isDeferred: boolean }): Promise<string> {
-    const { id } = await this.world.client.createSession({
-      agent_profile: 'tried',
-      working_directory: this.world.world.projectDir,
-      defer_init: isDeferred,
-    })
-    return id
-  }
-
-  get #quirks() {
-    const provider = createProviders(root).find(({ name }) => name === this.#rig.provider)
-    if (provider === undefined) throw new Error(`no provider ${this.#rig.provider}`)
-    return provider.quirks
-  }
-
-  get exitSteps() {
-    return this.#quirks.exit
-  }
-
-  async lastSeq(): Promise<number> {
-    return (await this.world.client.listEvents({ limit: 1 })).last_seq
-  }
-
-  send(message: string): Promise<unknown> {
-    return this.world.client.sendInput(this.id, { message, wait_s: 60 })
-  }
-
-  async waitFor(statuses: readonly string[], reason?: string): Promise<string> {
-    return until(`${this.id} to be ${statuses.join(' or ')} ${reason ?? ''}`, stepLimitMs, async () => {
-      const { status, status_reason } = await this.world.client.getTerminal(this.id)
-      return statuses.includes(status) && (reason === undefined || reason === status_reason) ? status : undefined
-    })
-  }
-
-  async waitForModel(what: string, isThere: () => boolean): Promise<void> {
-    await until(`the model ${what}`, stepLimitMs, () => (isThere() ? true : undefined))
-  }
-
-  async findQuestion(): Promise<QuestionBody> {
-    return until('a question', stepLimitMs, async () => (await this.world.client.listQuestions(this.id))[0])
-  }
-
-  /** As a person presses them: on the pane, past CAO. */
-  async press(keys: readonly Key[]): Promise<void> {
-    const { argv } = await this.world.client.attachArgv(this.id)
-    const [program = '', ...args] = argv.slice(0, argv.indexOf('attach-session'))
-    const pane = (await this.world.client.explain(this.id)).facts['pane']?.split(' ')[0] ?? ''
-    for (const key of keys) {
-      const literal = key.kind === 'text' ? ['-l', key.text] : [key.name]
-      execFileSync(program, [...args, 'send-keys', '-t', pane, ...literal])
-    }
-  }
-
-  /** Breaks the turn off as a person does, and leaves an empty composer. */
-  async interrupt(): Promise<void> {
-    await this.press(this.#quirks.interrupt)
-    await this.waitFor(rest)
-    await sleep(escapeAfterRestMs)
-    await this.press(this.#quirks.clear)
-    await sleep(escapeAfterRestMs)
-  }
-
-  /** The statuses of one turn, from what was sent to rest; none of them at rest while the model was still answering. */
-  async expectTurn(message: string, act: () => Promise<void> = async () => undefined): Promise<readonly string[]> {
-    const [seq, from] = [await this.lastSeq(), this.witness.facts.length]
-    await this.send(message)
-    await act()
-    await this.waitFor(rest)
-    const changes = await this.witness.listChanges(this.world.client, this.id, seq)
-    const answered = this.witness.lastAnswered(from)
-    const early = changes.filter(({ to, atMs }) => rest.includes(to) && atMs < (answered?.atMs ?? 0))
-    expect(early, 'at rest while the model still answered').toEqual([])
-    if (answered !== undefined) await this.witness.noteDelays(this.world.client, this.id, answered.atMs, 'end')
-    return pathOf(changes)
-  }
-
-  /** For whoever looks why a state was wrong. */
-  async describeTrail(): Promise<readonly string[]> {
-    try {
-      const { trail } = await this.world.client.explain(this.id)
-      const seen = trail.map(
-        ({ at, source, claim, effect, why, raw }) => `${at} ${source} ${claim}: ${effect}, ${why} [${raw}]`,
-      )
-      return [...seen, ...this.witness.describeFacts()].toSorted()
-    } catch (error) {
-      return [`no trail: ${error instanceof Error ? error.message : ''}`]
-    }
-  }
-
-  async lastAnswer(): Promise<string> {
-    return (await this.world.client.readOutput(this.id, 'last')).output
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.world[Symbol.asyncDispose]()
-    await this.witness[Symbol.asyncDispose]()
-  }
-}
 
 describe.each(runs)('$rig.provider $version at $size', (run) => {
   const { rig } = run
@@ -355,7 +216,7 @@ describe.each(runs)('$rig.provider $version at $size', (run) => {
   })
 
   state('a person who leaves the program: nothing is typed into what is there then', async () => {
-    for (const { keys, pauseMs } of stage.exitSteps) {
+    for (const { keys, pauseMs } of stage.quirks.exit) {
       await stage.press(keys)
       await sleep(pauseMs)
     }
