@@ -13,6 +13,10 @@ import { pathOf, Witness } from './witness.case.ts'
 const root = join(import.meta.dirname, '..', '..')
 export const stepLimitMs = 90_000
 export const rest = ['idle', 'completed']
+/** Of a person's hands: two Escapes at once are another key. */
+const betweenKeysMs = 150
+const interruptLooks = 100
+const interruptLookMs = 100
 const escapeAfterRestMs = 500
 export const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -97,13 +101,20 @@ export class Stage implements AsyncDisposable {
     for (const key of keys) {
       const literal = key.kind === 'text' ? ['-l', key.text] : [key.name]
       execFileSync(program, [...args, 'send-keys', '-t', pane, ...literal])
+      await sleep(betweenKeysMs)
     }
   }
 
-  /** Breaks the turn off as a person does, and leaves an empty composer. */
+  /** Breaks the turn off as a person does, who presses again where a busy program has lost the keys, and leaves an empty composer. */
   async interrupt(): Promise<void> {
-    await this.press(this.quirks.interrupt)
-    await this.waitFor(rest)
+    await until(`${this.id} to be interrupted`, stepLimitMs, async () => {
+      await this.press(this.quirks.interrupt)
+      for (let looks = 0; looks < interruptLooks; looks++) {
+        if (rest.includes((await this.world.client.getTerminal(this.id)).status)) return true
+        await sleep(interruptLookMs)
+      }
+      return undefined
+    })
     await sleep(escapeAfterRestMs)
     await this.press(this.quirks.clear)
     await sleep(escapeAfterRestMs)
