@@ -2,14 +2,15 @@
  * A team on the whole CAO whose supervisor is the real Claude Code, with the built programs as processes: what it delegates
  * over MCP comes back to it, once, whatever happens meanwhile. Its workers are scripted agents, and a real OpenCode.
  */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { delimiter, dirname, join, relative } from 'node:path'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { ModelRequest } from '../../src/agents/scripted-model/conversation.ts'
 import type { ScriptedModel } from '../../src/agents/scripted-model/server.ts'
 import type { TerminalBody } from '../../src/protocol/terminal.ts'
 import { TestWorld, until } from '../world.case.ts'
 import { claudeEnv, furnishHome, installLimitMs, openModel, requireClaude } from './claude-program.case.ts'
+import { compareHome, findOurTraces, type HomeTree, readHome } from './home-diff.case.ts'
 import { furnishOpencode, requireOpencode } from './opencode-program.case.ts'
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: installLimitMs })
@@ -17,7 +18,7 @@ const stepLimitMs = 90_000
 let world: TestWorld
 let model: ScriptedModel
 let home: string
-let settings: { readonly path: string; readonly text: string }
+let before: HomeTree
 let boss: TerminalBody
 const asked: ModelRequest[] = []
 
@@ -32,8 +33,9 @@ beforeAll(async () => {
     OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
   })
   home = world.world.env['HOME'] ?? ''
-  settings = furnishHome(home)
+  furnishHome(home)
   furnishOpencode(home, model.port)
+  before = readHome(home)
   writeProfile('counter', 'provider: scripted\nrole: developer')
   writeProfile('opener', 'provider: opencode_cli\nrole: developer\npermissionMode: ask')
   writeProfile('leader', 'provider: claude_code\nrole: supervisor\npermissionMode: ask')
@@ -158,22 +160,8 @@ test('comes back with its conversation when tmux was killed', async () => {
   await waitForAnswer('still here')
 })
 
-/** What the programs keep for themselves: trust, history, conversations, caches, and who they are. */
-const ownPlaces = [
-  '.claude.json',
-  '.claude/',
-  '.cache/',
-  '.local/share/applications/claude-code-url-handler.desktop',
-  '.local/share/opencode/',
-  '.local/state/opencode/',
-  '.config/opencode/',
-  '.npm/',
-]
-
 test("has left the person's settings as they were, and nothing in their home that is not the program's own", () => {
-  expect(readFileSync(settings.path, 'utf8')).toBe(settings.text)
-  const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory())
-  const paths = files.map((entry) => relative(home, join(entry.parentPath, entry.name)))
-  expect(paths.filter((path) => !ownPlaces.some((place) => path.startsWith(place)))).toEqual([])
-  expect(readFileSync(join(home, '.claude.json'), 'utf8')).not.toMatch(/cao-mcp-server|hooks/)
+  const after = readHome(home)
+  expect(compareHome(before, after, ['claude_code', 'opencode_cli'])).toEqual({ changed: [], foreign: [] })
+  expect(findOurTraces(after, 'claude_code')).toEqual([])
 })

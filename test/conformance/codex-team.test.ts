@@ -2,14 +2,15 @@
  * A team of real Codexes on the whole CAO, with the built programs as processes: two panes at once each act as themselves
  * over MCP, though Codex likes to share one daemon; a worker's permission is asked for; the limits of a profile hold.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { delimiter, dirname, join, relative } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { ModelRequest } from '../../src/agents/scripted-model/conversation.ts'
 import type { ScriptedModel } from '../../src/agents/scripted-model/server.ts'
 import type { TerminalBody } from '../../src/protocol/terminal.ts'
 import { TestWorld, until } from '../world.case.ts'
 import { furnishHome, installLimitMs, openModel, requireCodex } from './codex-program.case.ts'
+import { compareHome, type HomeTree, readHome } from './home-diff.case.ts'
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: installLimitMs })
 const stepLimitMs = 90_000
@@ -17,6 +18,7 @@ let world: TestWorld
 let model: ScriptedModel
 let home: string
 let settings: { readonly path: string; readonly text: string }
+let before: HomeTree
 const asked: ModelRequest[] = []
 
 beforeAll(async () => {
@@ -28,6 +30,7 @@ beforeAll(async () => {
   })
   home = world.world.env['HOME'] ?? ''
   settings = furnishHome(home, model)
+  before = readHome(home)
   writeProfile('leader', 'role: supervisor\npermissionMode: ask')
   writeProfile('helper', 'role: developer\npermissionMode: ask')
   await world.startServer()
@@ -170,7 +173,5 @@ test("has left the person's settings as they were, but for what Codex itself kee
   expect(text.match(/^\[projects\..*\]$/gm)).toEqual([
     `[projects."${join(world.world.projectDir, 'brings-settings')}"]`,
   ])
-  const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory())
-  const paths = files.map((entry) => relative(home, join(entry.parentPath, entry.name)))
-  expect(paths.filter((path) => !path.startsWith('.codex/'))).toEqual([])
+  expect(compareHome(before, readHome(home), ['codex'])).toEqual({ changed: [], foreign: [] })
 })
