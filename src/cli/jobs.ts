@@ -96,7 +96,7 @@ async function wait({ options, positionals, context }: Call): Promise<number> {
   const endMs = context.clock.monotonicMs() + (limitS ?? Number.POSITIVE_INFINITY) * 1_000
   let job = await client.getJob(id, 0, { signal: context.signal })
   while (job.is_open) {
-    const leftS = (endMs - context.clock.monotonicMs()) / 1_000
+    const leftS = Math.ceil(endMs - context.clock.monotonicMs()) / 1_000
     if (leftS <= 0) throw new AppError('TIMEOUT', `${id} is not over after ${limitS} s (${job.state})`)
     job = await client.getJob(id, Math.min(leftS, jobWaitMaxS), { signal: context.signal })
   }
