@@ -59,7 +59,11 @@ export const ownPlaces: Readonly<Record<string, readonly OwnPlace[]>> = {
   ],
   gemini_cli: [{ path: '.gemini/trustedFolders.json', why: 'folders that the person trusted by an answer' }],
   qwen_cli: [{ path: '.qwen/', why: 'memory, who uses it, folders trusted by an answer' }],
-  copilot_cli: [{ path: '.copilot/', why: 'conversations, logs, history, what it asked before' }],
+  copilot_cli: [
+    { path: '.copilot/', why: 'conversations, logs, history, what it asked before' },
+    { path: '.cache/copilot/', why: 'the program itself, unpacked, and what tools the MCP servers named' },
+    { path: '.cache/Microsoft/DeveloperTools/deviceid', why: 'an id of the machine' },
+  ],
   kimi_cli: [
     { path: '.kimi-code/credentials/', why: 'login' },
     { path: '.kimi-code/sessions/', why: 'conversations' },
