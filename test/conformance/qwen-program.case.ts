@@ -38,7 +38,7 @@ export const qwenEnv = (port: number): Readonly<Record<string, string>> => ({
   NO_BROWSER: '1',
 })
 
-/** Their settings, with a comment in it. What it would remember by asking the model behind a turn is off. */
+/** Their settings, with a comment in it, in the form of this version: Qwen Code itself rewrites older ones. What it would remember by asking the model behind a turn is off. */
 export function furnishQwen(home: string): { readonly path: string; readonly text: string } {
   const path = join(home, '.qwen', 'settings.json')
   mkdirSync(dirname(path), { recursive: true })
@@ -47,7 +47,8 @@ export function furnishQwen(home: string): { readonly path: string; readonly tex
   "security": { "auth": { "selectedType": "openai" } },
   "privacy": { "usageStatisticsEnabled": false },
   "telemetry": { "enabled": false },
-  "memory": { "enableManagedAutoMemory": false, "enableManagedAutoDream": false }
+  "memory": { "enableManagedAutoMemory": false, "enableManagedAutoDream": false },
+  "$version": 4
 }
 `
   writeFileSync(path, text)

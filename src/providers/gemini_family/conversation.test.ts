@@ -27,7 +27,7 @@ function describeTell(tell: Tell): string {
   if (claim.kind === 'turn_ended') return `${tell.source} ended ${claim.outcome} ${claim.answer ?? ''}`.trim()
   return claim.kind === 'failed' ? `${tell.source} failed ${claim.reason}` : `${tell.source} ${claim.kind}`
 }
-const began = ['transcript turn_started', 'accepted do it']
+const began = ['transcript turn_started', 'accepted do it', 'look']
 
 describe('record and title together', () => {
   it('a turn begins with its prompt, and ends as answered when the program rests', () => {
@@ -76,7 +76,7 @@ describe('record and title together', () => {
     ],
     [
       'nothing at all, in the end',
-      [title(4, 'ready'), { kind: 'late', atMs: 9 } as const],
+      [title(4, 'ready'), { kind: 'late', turnMs: 1, atMs: 9 } as const],
       ['look', 'title ended interrupted'],
     ],
   ])('the turn ends with %s', (_, facts, ends) => {
@@ -89,19 +89,26 @@ describe('record and title together', () => {
       'transcript ended answered One.',
       'transcript turn_started',
       'accepted more',
+      'look',
     ])
   })
 
   it('a record that is read behind the titles is told all the same', () => {
     expect(run(title(5, 'working'), title(6, 'ready'), prompt(1), said(3, 'Done.')).told).toEqual([
       ...began,
-      'look',
       'transcript ended answered Done.',
     ])
   })
 
   it('a rest of before the prompt does not end its turn', () => {
     expect(run(title(1, 'ready'), prompt(2), said(3, 'I look.')).told).toEqual(began)
+  })
+
+  it('a turn that was broken off before the program showed any work is over in the end', () => {
+    const late = (turnMs: number): Fact => ({ kind: 'late', turnMs, atMs: 9 })
+    expect(run(title(1, 'ready'), prompt(2), late(2)).told).toEqual([...began, 'title ended interrupted'])
+    expect(run(title(1, 'ready'), prompt(2), title(3, 'working'), late(2)).told).toEqual(began)
+    expect(run(title(1, 'ready'), prompt(2), late(1)).told).toEqual(began)
   })
 
   it('work without a prompt begins no turn', () => {

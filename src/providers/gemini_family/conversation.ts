@@ -12,14 +12,14 @@ import { beginTurn, type ChatRecord, isRateLimit, readEnd, stepTurn, type Turn, 
 export type Fact =
   | { readonly kind: 'record'; readonly record: ChatRecord }
   | { readonly kind: 'program'; readonly state: ProgramState; readonly atMs: number }
-  /** Some time after a title of rest that the record had not explained. */
-  | { readonly kind: 'late'; readonly atMs: number }
+  /** Some time after a prompt, or a title of rest that the record had not explained. `turnMs`: when that turn began. */
+  | { readonly kind: 'late'; readonly turnMs: number; readonly atMs: number }
 
 export type Tell =
   | { readonly kind: 'claim'; readonly source: EvidenceSource; readonly claim: Claim; readonly atMs: number }
   | { readonly kind: 'accepted'; readonly text: string; readonly atMs: number }
   /** A fact `late` is wanted in a moment. */
-  | { readonly kind: 'look' }
+  | { readonly kind: 'look'; readonly turnMs: number }
 
 export type Conversation = {
   /** The last one that the record tells of. */
@@ -51,7 +51,7 @@ export function stepConversation(state: Conversation, fact: Fact): Step {
     case 'program':
       return takeProgram(state, fact.state, fact.atMs)
     case 'late':
-      return state.isTurnOpen && state.program === 'ready' ? endByTitle(state, fact.atMs) : quiet(state)
+      return takeLate(state, fact.turnMs, fact.atMs)
   }
 }
 
@@ -59,21 +59,32 @@ function takeRecord(before: Conversation, record: ChatRecord): Step {
   if (record.kind === 'prompt') return takePrompt(before, record)
   if (before.turn === undefined) return quiet(before)
   const state = { ...before, turn: stepTurn(before.turn, record) }
-  return state.isTurnOpen && state.program === 'ready' ? endByRecord(state, record.atMs) : quiet(state)
+  const isAtRest = state.program === 'ready' && state.programMs > before.turn.beganMs
+  return state.isTurnOpen && isAtRest ? endByRecord(state, state.programMs) : quiet(state)
 }
 
 /**
  * A prompt that was queued may begin before the title told that the turn before it was over. A record that is written behind the
- * program's back may be read when all is over; a rest from before the prompt says nothing about its turn.
+ * program's back may be read when all is over, and who breaks a turn off at once may leave no title of work: so it is looked at again.
  */
 function takePrompt(before: Conversation, { text, atMs }: Extract<ChatRecord, { kind: 'prompt' }>): Step {
   const ended = before.isTurnOpen ? endByRecord(before, atMs) : quiet(before)
-  const isOver = before.program === 'ready' && before.programMs > atMs
-  const looks: readonly Tell[] = isOver ? [{ kind: 'look' }] : []
   return {
-    state: { ...before, turn: beginTurn(atMs), isTurnOpen: true, program: isOver ? 'ready' : 'working' },
-    tells: [...ended.tells, byRecord({ kind: 'turn_started' }, atMs), { kind: 'accepted', text, atMs }, ...looks],
+    state: { ...before, turn: beginTurn(atMs), isTurnOpen: true },
+    tells: [
+      ...ended.tells,
+      byRecord({ kind: 'turn_started' }, atMs),
+      { kind: 'accepted', text, atMs },
+      { kind: 'look', turnMs: atMs },
+    ],
   }
+}
+
+/** The turn is still open, and its program rests: if the record tells nothing by now, it was broken off. */
+function takeLate(state: Conversation, turnMs: number, atMs: number): Step {
+  if (!state.isTurnOpen || state.program !== 'ready' || state.turn?.beganMs !== turnMs) return quiet(state)
+  const ended = endByRecord(state, atMs)
+  return ended.tells.length > 0 ? ended : endByTitle(state, atMs)
 }
 
 function takeProgram(before: Conversation, program: ProgramState, atMs: number): Step {
@@ -89,7 +100,8 @@ function takeProgram(before: Conversation, program: ProgramState, atMs: number):
 function takeRest(state: Conversation, atMs: number): Step {
   if (!state.isTurnOpen) return quiet(state)
   const ended = endByRecord(state, atMs)
-  return ended.tells.length > 0 ? ended : { state, tells: [{ kind: 'look' }] }
+  const looks: readonly Tell[] = state.turn === undefined ? [] : [{ kind: 'look', turnMs: state.turn.beganMs }]
+  return ended.tells.length > 0 ? ended : { state, tells: looks }
 }
 
 function endByRecord(state: Conversation, atMs: number): Step {

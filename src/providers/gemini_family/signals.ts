@@ -21,7 +21,7 @@ const slowLookMs = 2_000
 /** Until the records' folder is there. Units: ms. */
 const soonLookMs = 200
 /** For a record to explain a title of rest. Units: ms. */
-const settleMs = 1_500
+const settleMs = 3_000
 /** Between two looks at a record that is not settled. Units: ms. */
 const rereadGapMs = 50
 
@@ -178,7 +178,8 @@ export class FamilySignals implements ProviderSignals {
         return this.#scope.spawn('late record', async (signal) => {
           if (!(await this.#pause(settleMs, signal))) return
           await this.#readRecords()
-          this.#take({ kind: 'late', atMs: this.#context.clock.nowMs() }, 'a title of rest, and no record of it')
+          const late = { kind: 'late', turnMs: tell.turnMs, atMs: this.#context.clock.nowMs() } as const
+          this.#take(late, 'a title of rest, and no record of it')
         })
     }
   }
