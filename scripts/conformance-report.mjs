@@ -87,18 +87,21 @@ function printResult({ provider, version, size, states, delays }) {
 
 /** A row for each CLI and size that was wholly right; a newer run takes the place of the older one. */
 function mergeRows(rows, results) {
-  const green = results
-    .filter(({ isEssential, states }) => !isEssential && states.length > 0 && states.every(({ isRight }) => isRight))
-    .map(({ provider, version, size, states, at }) => ({
-      provider,
-      version,
-      size,
-      states: states.length,
-      date: at.slice(0, 10),
-    }))
+  const green = results.filter(isWhollyRight).map(({ provider, version, size, states, at }) => ({
+    provider,
+    version,
+    size,
+    states: states.length,
+    date: at.slice(0, 10),
+  }))
   const key = ({ provider, size }) => `${provider} ${size}`
   const fresh = new Set(green.map(key))
   return [...rows.filter((row) => !fresh.has(key(row))), ...green].toSorted((a, b) => key(a).localeCompare(key(b)))
+}
+
+/** Also: none of the states was left out, as by a filter or a run that was cut off. */
+function isWhollyRight({ isEssential, wanted, states }) {
+  return !isEssential && states.length === wanted && states.length > 0 && states.every(({ isRight }) => isRight)
 }
 
 function toLiteral({ provider, version, size, states, date }) {

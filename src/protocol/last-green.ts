@@ -21,8 +21,9 @@ export function formatVersions(rows: readonly LastGreen[]): string {
   )
   return `# Versions
 
-The versions of each CLI at which every state was right: start, answer, streaming, silence, interrupt, permission, question, errors, tools, end and
-resume, on the real program with a scripted model, held against what the model knew. Written by \`npm run conformance -- --all\`.
+The versions of each CLI at which every state was right: start, answer, streaming, silence, interrupt, permission, question, errors, a broken
+connection, limits, tools of two agents at once, end and resume, on the real program with a scripted model, held against what the model knew. Written
+by \`npm run conformance -- --all\`.
 
 | Provider | Version | Terminal | States | Date |
 | --- | --- | --- | --- | --- |

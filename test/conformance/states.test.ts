@@ -38,7 +38,7 @@ describe.each(runs)('$rig.provider $version at $size', (run) => {
     stage = await Stage.open(run)
   })
   afterAll(async () => {
-    writeResult(run, states, stage?.witness)
+    writeResult(run, { states, wanted: tried.length }, stage?.witness)
     await stage?.[Symbol.asyncDispose]()
   })
 
@@ -243,7 +243,10 @@ describe.each(runs.filter(({ rig }) => !plan.isEssential && rig.greetsNewcomers)
   },
 )
 
-function writeResult({ rig, version, size }: Run, states: readonly object[], witness: Witness | undefined): void {
+/** `wanted`: how many states there are. */
+type Outcome = { readonly states: readonly TriedState[]; readonly wanted: number }
+
+function writeResult({ rig, version, size }: Run, outcome: Outcome, witness: Witness | undefined): void {
   const delays = [...(witness?.delays ?? [])].map(([name, values]) => ({
     name,
     count: values.length,
@@ -258,7 +261,7 @@ function writeResult({ rig, version, size }: Run, states: readonly object[], wit
     size,
     isEssential: plan.isEssential,
     at: new Date().toISOString(),
-    states,
+    ...outcome,
     delays,
   }
   writeFileSync(join(dir, `${rig.provider}-${version}-${size}.json`), JSON.stringify(result, null, 2))
