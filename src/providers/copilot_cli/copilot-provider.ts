@@ -29,8 +29,8 @@ export function createCopilotProvider(options: CopilotProviderOptions): Provider
       startupLimitMs: 60_000,
       hungAfterMs: 600_000,
       submit: [key('Enter')],
-      // Both in one go: it takes them for two when they are far apart.
-      interrupt: [key('Escape'), key('Escape')],
+      // At rest a second one would end the program. Escape has to come twice, and two at once are taken for another key.
+      interrupt: [key('C-c')],
       clear,
       exit: [
         { keys: clear, pauseMs: 300 },
