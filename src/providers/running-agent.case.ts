@@ -16,7 +16,16 @@ import type { QuestionText, TurnOutcome } from '../domain/status.ts'
 import type { Binding, Exit } from '../domain/terminal.ts'
 import { silentLog } from '../lib/log.ts'
 import type { Size, Snapshot } from '../screen/snapshot.ts'
-import type { AnswerOutcome, AnswerPlan, Key, Provider, ProviderSignals, ScreenReading, Signal } from './provider.ts'
+import type {
+  AnswerOutcome,
+  AnswerPlan,
+  ChannelAnswer,
+  Key,
+  Provider,
+  ProviderSignals,
+  ScreenReading,
+  Signal,
+} from './provider.ts'
 
 const stepLimitMs = 20_000
 const pollGapMs = 30
@@ -277,6 +286,11 @@ export class RunningAgent implements AsyncDisposable {
         isSameScreen(await this.snapshot(), shown) ? undefined : true,
       )
     }
+  }
+
+  /** By the program's own channel. */
+  answerByChannel(question: QuestionText, answer: string): Promise<ChannelAnswer | undefined> {
+    return this.#requireSignals().answer?.(question, answer, waiting()) ?? Promise.resolve(undefined)
   }
 
   loadAnswer(): Promise<AnswerOutcome> {

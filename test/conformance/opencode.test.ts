@@ -160,6 +160,27 @@ describe('opencode 1.18.33 itself', () => {
     expect(await agent.loadAnswer()).toMatchObject({ text: 'not asked: for good again\n' })
   })
 
+  test('takes an answer of several parts, with several choices and words of our own, by its API', async () => {
+    await using agent = await startReady()
+    const questions = [
+      {
+        question: 'Which colours?',
+        header: 'Colours',
+        multiple: true,
+        options: ['Red', 'Blue', 'Green'].map((label) => ({ label, description: label })),
+      },
+      { question: 'Why?', header: 'Why', options: [{ label: 'No reason', description: 'none' }] },
+    ]
+    await agent.send(`call question ${JSON.stringify({ questions })}\nreply heard: {result}`)
+    const question = await agent.waitForQuestion('question')
+    expect(await agent.answerByChannel(question, 'Red')).toMatchObject({ kind: 'refused' })
+    expect(await agent.answerByChannel(question, 'Red, 3\nBecause of the sky')).toEqual({ kind: 'given' })
+    await agent.waitForEnd('answered')
+    const answer = await agent.loadAnswer()
+    expect(answer.kind === 'exact' ? answer.text : '').toMatch(/Red.*Green.*Because of the sky/s)
+    expect(await agent.answerByChannel(question, 'Red\nlate'), 'it is closed').toEqual({ kind: 'not offered' })
+  })
+
   test('takes us with a person who goes on in a new session', async () => {
     await using agent = await startReady()
     await agent.send('reply first')

@@ -32,6 +32,8 @@ const firstRetryMs = 150
 const laterRetryMs = 1_000
 /** Requests for a session, when they are not answered. */
 const adoptTriesMax = 10
+/** For the questions that are open, on a busy machine. */
+const questionTriesMax = 5
 const adoptGapMs = 500
 /**
  * The interface does not listen yet when its server answers first, on a busy machine for a long while. Showing a session
@@ -91,9 +93,11 @@ export class OpencodeSignals implements ProviderSignals {
   async answer(question: QuestionText, answer: string, { signal }: Waiting): Promise<ChannelAnswer> {
     if (this.#binding === undefined || question.vendorId === undefined) return { kind: 'not offered' }
     const api = await this.#openApi(this.#binding)
-    const request = listFields(await api.get('/question', signal)).find(
-      (one) => textOf(one, 'id') === question.vendorId,
-    )
+    let open = await api.get('/question', signal)
+    for (let tries = 1; open.kind === 'failed' && tries < questionTriesMax; tries++)
+      open = await api.get('/question', signal)
+    if (open.kind === 'failed') return { kind: 'refused', why: `opencode did not answer: ${open.why}` }
+    const request = listFields(open).find((one) => textOf(one, 'id') === question.vendorId)
     if (request === undefined) return { kind: 'not offered' }
     const plan = planReply(request, answer)
     if (plan.kind === 'refused') return plan
