@@ -10,7 +10,8 @@ export const answerUserPrompt = defineTool({
   description: [
     'Answers the question or permission prompt that another agent waits on (you are told of it by a message with the question, its',
     'options and its id). Give the text or the number of one option, or free text where the question takes it. Name',
-    '`question_id` whenever you know it: without it the answer is taken only when exactly one question is open. Allow',
+    '`question_id` whenever you know it: without it the answer is taken only when exactly one question is open and you were',
+    'shown it. Permissions, trust, login and updates are for the person, unless the profile of that agent says otherwise. Allow',
     'only what the task of that agent needs. To an agent that is not waiting, use `send_message`.',
   ].join(' '),
   input: {
