@@ -25,7 +25,7 @@ import {
 } from '../../domain/message.ts'
 import { evidenceSources, turnOutcomes } from '../../domain/status.ts'
 import { assert } from '../../lib/assert.ts'
-import type { MessageFilter, MessageRows } from '../store.ts'
+import type { MessageFilter, MessageRows, NewMessage } from '../store.ts'
 import { readInteger, readJson, readOneOf, readOptional, readText } from './columns.ts'
 import type { Database, Row } from './database.ts'
 import { moveRow } from './move.ts'
@@ -123,6 +123,52 @@ function searchMessages(database: Database, filter: MessageFilter): readonly Mes
   return database.all(`SELECT * FROM messages WHERE ${condition} ORDER BY id DESC LIMIT :limit`, values).map(toMessage)
 }
 
+function insertMessage(database: Database, message: NewMessage): Message {
+  return database.atomically(() => {
+    requireRoom(database, message.receiverId)
+    const { token, kind, senderId, receiverId, body, createdAtMs } = message
+    const jobId = message.jobId ?? null
+    const { deliveryClass = 'idle', resendOf } = message
+    const rungs = writeRungs([{ state: 'queued', atMs: createdAtMs }])
+    const rest = { class: deliveryClass, resendOf: resendOf ?? null, rungs }
+    const more = { author: message.author ?? null, hops: message.hops ?? 0, place: message.placeOf ?? null }
+    const row = database.get(insertSql, {
+      token,
+      kind,
+      senderId,
+      receiverId,
+      jobId,
+      body,
+      createdAtMs,
+      ...more,
+      ...rest,
+    })
+    assert(row !== undefined, 'an inserted message came back empty')
+    return toMessage(row)
+  })
+}
+
+/** The queue of each receiver. */
+function queueRows(
+  database: Database,
+): Pick<MessageRows, 'nextQueued' | 'listQueued' | 'listUrgent' | 'setCarrier' | 'listCarried'> {
+  return {
+    nextQueued: (receiverId) => {
+      const row = database.get(`SELECT * FROM messages WHERE ${queuedSql} LIMIT 1`, { receiverId })
+      return row && toMessage(row)
+    },
+    listQueued: (receiverId, limit) =>
+      database.all(`SELECT * FROM messages WHERE ${queuedSql} LIMIT :limit`, { receiverId, limit }).map(toMessage),
+    setCarrier(id, carrier) {
+      const sql = `UPDATE messages SET carried_by = :carrier WHERE id = :id AND state = 'queued' AND carried_by IS NULL`
+      return database.run(sql, { id, carrier }) === 1
+    },
+    listCarried: (carrier) =>
+      database.all('SELECT * FROM messages WHERE carried_by = :carrier ORDER BY id', { carrier }).map(toMessage),
+    listUrgent: (receiverId) => database.all(urgentSql, { receiverId }).map(toMessage),
+  }
+}
+
 export function createMessageRows(database: Database): MessageRows {
   const findBy = (condition: string, values: Readonly<Record<string, string | number>>): Message | undefined => {
     const row = database.get(`SELECT * FROM messages WHERE ${condition}`, values)
@@ -130,29 +176,8 @@ export function createMessageRows(database: Database): MessageRows {
   }
   const find = (id: MessageId): Message | undefined => findBy('id = :id', { id })
   return {
-    insert: (message) =>
-      database.atomically(() => {
-        requireRoom(database, message.receiverId)
-        const { token, kind, senderId, receiverId, body, createdAtMs } = message
-        const jobId = message.jobId ?? null
-        const { deliveryClass = 'idle', resendOf } = message
-        const rungs = writeRungs([{ state: 'queued', atMs: createdAtMs }])
-        const rest = { class: deliveryClass, resendOf: resendOf ?? null, rungs }
-        const more = { author: message.author ?? null, hops: message.hops ?? 0, place: message.placeOf ?? null }
-        const row = database.get(insertSql, {
-          token,
-          kind,
-          senderId,
-          receiverId,
-          jobId,
-          body,
-          createdAtMs,
-          ...more,
-          ...rest,
-        })
-        assert(row !== undefined, 'an inserted message came back empty')
-        return toMessage(row)
-      }),
+    ...queueRows(database),
+    insert: (message) => insertMessage(database, message),
     find,
     findByToken: (token) => findBy('token = :token', { token }),
     findResend: (of) => findBy('resend_of = :of', { of }),
@@ -183,21 +208,11 @@ export function createMessageRows(database: Database): MessageRows {
         `receiver_id = :receiverId AND sender_id = :senderId AND kind = 'send_message' AND created_at_ms >= :sinceMs LIMIT 1`,
         { receiverId, senderId, sinceMs },
       ) !== undefined,
-    nextQueued: (receiverId) => findBy(`${queuedSql} LIMIT 1`, { receiverId }),
-    listQueued: (receiverId, limit) =>
-      database.all(`SELECT * FROM messages WHERE ${queuedSql} LIMIT :limit`, { receiverId, limit }).map(toMessage),
-    setCarrier(id, carrier) {
-      const sql = `UPDATE messages SET carried_by = :carrier WHERE id = :id AND state = 'queued' AND carried_by IS NULL`
-      return database.run(sql, { id, carrier }) === 1
-    },
-    listCarried: (carrier) =>
-      database.all('SELECT * FROM messages WHERE carried_by = :carrier ORDER BY id', { carrier }).map(toMessage),
     findNewestTaken: (receiverId) =>
       findBy(
         `receiver_id = :receiverId AND state IN ('confirmed', 'turn_started', 'answered') ORDER BY updated_at_ms DESC, id DESC LIMIT 1`,
         { receiverId },
       ),
-    listUrgent: (receiverId) => database.all(urgentSql, { receiverId }).map(toMessage),
     step: (id, step, change) =>
       moveRow<Message, DeliveryState>({
         find: () => find(id),
