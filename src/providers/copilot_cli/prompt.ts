@@ -7,7 +7,7 @@ export type Prompt = {
 }
 
 /** Offered after the options of a question, for an answer in one's own words. */
-export const isOther = (option: string): boolean => /^Other \(type your answer/.test(option)
+export const isOther = (option: string): boolean => option.startsWith('Other (type your answer')
 /** Stands in the empty field for it. */
 export const emptyField = 'Type your answer...'
 

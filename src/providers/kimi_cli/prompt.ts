@@ -110,6 +110,6 @@ function readOptions(lines: readonly string[]): { readonly options: readonly str
 function textOf(lines: readonly string[]): string {
   return lines
     .map((line) => line.trim().replace(/^▶ /, ''))
-    .filter((line) => line !== '' && line !== 'question' && !/^↑↓ navigate/.test(line))
+    .filter((line) => line !== '' && line !== 'question' && !line.startsWith('↑↓ navigate'))
     .join('\n')
 }
