@@ -44,19 +44,7 @@ export const qwenRules: readonly Rule[] = [
   },
   // What is not known is a question to the person, never a key.
   { name: 'unknown-dialog', priority: 60, region: 'dialog', all: [hasOptions], says: 'question', versions },
-  // The title is there before the dialog is drawn, so it is not enough.
-  {
-    name: 'waiting-title',
-    priority: 55,
-    region: 'bottom',
-    all: [/\bWaiting for user confirmation\b/],
-    also: [
-      { region: 'title', all: [/^✳/] },
-      { region: 'composer', all: [/^absent/] },
-    ],
-    says: 'question',
-    versions,
-  },
+  // The title, and a line on waiting, are there before the dialog is drawn: they say nothing by themselves.
   { name: 'working-title', priority: 50, region: 'title', all: [/^◐/], says: 'busy', versions },
   { name: 'steering', priority: 45, region: 'footer', all: [/^ {2}Enter to steer\b/m], says: 'busy', versions },
   {
