@@ -12,6 +12,7 @@ import { sleep } from '../src/async/wait.ts'
 import type { Client } from '../src/client/client.ts'
 import { findProcesses } from '../src/world/find-processes.ts'
 import { createWorld, endWorld, removeWorld, startWorld } from '../src/world/private-world.ts'
+import { startMachineProbe } from './lib/machine-probe.ts'
 import { isQuick, quantile, report, round, type Sample } from './lib/measure.ts'
 import { readChildFaults, startCpuWatch } from './lib/process-times.ts'
 import { type Delay, kinds, runTurns, type StatusAgent, type TurnsOutcome } from './lib/status-turns.ts'
@@ -185,7 +186,9 @@ try {
   const spinning = await measureSpinning(client, agents, pids)
   console.error(`at work: ${JSON.stringify(spinning)}`)
   const endMs = performance.now() + turnsMs
+  const probe = startMachineProbe()
   const calm = await takeTurns(client, agents, () => performance.now() > endMs)
+  const machine = await probe()
   const flood = await measureBesideFlood(client, agents)
   const delays = quantilesOf(calm)
   const faults = [...calm.faults, ...flood.outcome.faults]
@@ -195,6 +198,7 @@ try {
     idle_processes_started: idle.started.length,
     spinning_cpu_percent: spinning,
     turns: calm.turns,
+    machine,
     delays_ms: delays,
     missed_goals: Object.keys(delays).filter((name) => (delays[name]?.p95 ?? 0) > (delays[name]?.goal_p95 ?? 0)),
     delays_beside_flood_ms: quantilesOf(flood.outcome),

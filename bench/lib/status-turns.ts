@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { systemClock } from '../../src/async/clock-system.ts'
 import { sleep } from '../../src/async/wait.ts'
 import type { Client } from '../../src/client/client.ts'
+import { AppError } from '../../src/domain/errors.ts'
 
 export type StatusAgent = {
   readonly id: string
@@ -126,9 +127,23 @@ async function takeTurns(
     await tell(lines.join('\n'))
     if (asks) {
       await reader.await(id, 'waiting_user_answer', from)
-      await client.answerQuestion(id, { answer: '1' })
+      await answer(client, id)
     }
     await reader.await(id, 'completed', from)
+  }
+}
+
+/** A hook may tell of a question before it is painted, and then nothing can be answered yet. */
+async function answer(client: Client, id: string): Promise<void> {
+  const endMs = performance.now() + stepLimitMs
+  for (;;) {
+    try {
+      await client.answerQuestion(id, { answer: '1' })
+      return
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'BAD_REQUEST') || performance.now() > endMs) throw error
+      await sleep(systemClock, 50)
+    }
   }
 }
 
