@@ -3,6 +3,8 @@
  * told that nobody can know. The counts are those of the receivers' own records. What a crash leaves in the store is laid
  * there for each step, since most of them last less than a millisecond; the long ones are met by a real crash.
  */
+import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -135,8 +137,12 @@ test('what an agent sends while no server runs is delivered once, also when its 
   )
   await crashServer(world, async () => {
     for (const name of readdirSync(kept)) copyFileSync(join(kept, name), join(outboxDir, name))
+    // Nobody writes into this pipe: whoever reads it like a file waits for ever.
+    execFileSync('mkfifo', [join(outboxDir, `${randomUUID()}.json`)])
   })
-  await until('the file to be taken away', 15_000, () => (readdirSync(outboxDir).length === 0 ? true : undefined))
+  await until('the file to be taken away', 15_000, () =>
+    readdirSync(outboxDir).every((name) => name.endsWith('.refused')) ? true : undefined,
+  )
   await messageState(world, await send(world, receiver, 'reply after it'), 'answered')
   expect(timesTaken(world, receiver, 'from the outbox')).toBe(1)
 }, 90_000)

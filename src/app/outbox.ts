@@ -3,14 +3,16 @@
  * can be tried again stays; what is refused is set aside with its reason and its sender is told. Nothing is dropped silently.
  */
 import { watch } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SerialQueue } from '../async/serial-queue.ts'
 import { sleep } from '../async/wait.ts'
 import { AppError } from '../domain/errors.ts'
 import { parseTerminalId, type TerminalId, trustMessageId } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
+import { readPrivateFile } from '../home/private-file.ts'
 import { isOutboxFile, type OutboxMessage, outboxFilesMax, parseOutbox } from '../protocol/outbox.ts'
+import { bodyBytesMax } from '../protocol/version.ts'
 import type { AppContext } from './context.ts'
 import { type QueueMessage, queueMessage, requireMessage } from './mailbox.ts'
 
@@ -75,8 +77,8 @@ export class Outbox {
     const names = (await readdir(outboxDir)).filter(isOutboxFile).slice(0, outboxFilesMax)
     const entries: Entry[] = []
     for (const name of names) {
-      const text = await readFile(join(outboxDir, name), 'utf8').catch(() => '')
-      entries.push({ name, parsed: parseOutbox(text) })
+      const text = await readPrivateFile(join(outboxDir, name), bodyBytesMax).catch(() => undefined)
+      entries.push({ name, parsed: parseOutbox(text ?? '') })
     }
     const createdAt = ({ parsed }: Entry) => (parsed.ok ? parsed.message.created_at : '')
     return entries.toSorted((a, b) => createdAt(a).localeCompare(createdAt(b)))

@@ -1,4 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -27,6 +28,14 @@ const apply = async (text: string) => {
 describe('applyRuleFile', () => {
   test('without a file the provider is as it was', async () => {
     expect(await applyRuleFile(provider, join(dir, 'none'))).toMatchObject({ provider, file: 'absent', faults: [] })
+  })
+
+  test('a named pipe in the place of the file holds nobody up', async () => {
+    const pipeDir = join(dir, 'pipe')
+    await mkdir(pipeDir)
+    execFileSync('mkfifo', [join(pipeDir, 'scripted.yaml')])
+    const faults = [`${join(pipeDir, 'scripted.yaml')} is no file`]
+    expect(await applyRuleFile(provider, pipeDir)).toMatchObject({ provider, file: 'faulty', faults })
   })
 
   test('a rule of the file is read by the provider, and tells where it stands', async () => {

@@ -2,9 +2,10 @@
  * The rule files of a home, `rules/PROVIDER.yaml`: read, checked, and laid over the built-in rules. Read at the start of the
  * server and by `cao rules`. A file with a fault changes nothing; who uses it tells why.
  */
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse, YAMLParseError } from 'yaml'
+import { AppError } from '../domain/errors.ts'
+import { readPrivateFile } from '../home/private-file.ts'
 import type { Log } from '../lib/log.ts'
 import type { Provider } from '../providers/provider.ts'
 import { parseRuleFile } from '../screen/rule-file.ts'
@@ -30,7 +31,6 @@ export async function applyRuleFile(provider: Provider, rulesDir: string): Promi
   if (text instanceof Error) return faulty([text.message])
   const { screen } = provider
   if (screen === undefined) return faulty([`${provider.title} reads its screen by code: it takes no rules`])
-  if (Buffer.byteLength(text) > fileBytesMax) return faulty([`the file is larger than ${fileBytesMax} bytes`])
   const data = parseYaml(text)
   if (data instanceof Error) return faulty([data.message.split('\n', 1)[0] ?? ''])
   const names = screen.rules.map(({ name }) => name)
@@ -42,12 +42,12 @@ export async function applyRuleFile(provider: Provider, rulesDir: string): Promi
   return { provider: { ...provider, screen: ruled, readScreen: ruled.read }, path, file: 'used', faults: [] }
 }
 
-async function readText(path: string): Promise<string | Error | undefined> {
+async function readText(path: string): Promise<string | AppError | undefined> {
   try {
-    return await readFile(path, 'utf8')
+    return await readPrivateFile(path, fileBytesMax)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error
-    return error.code === 'ENOENT' ? undefined : error
+    if (error instanceof AppError) return error
+    throw error
   }
 }
 
