@@ -8,7 +8,7 @@ import type { TerminalBackend } from '../backend/backend.ts'
 import type { MessageToken } from '../domain/ids.ts'
 import { formatHeader } from '../domain/message.ts'
 import type { Size } from '../screen/snapshot.ts'
-import type { Provider } from './provider.ts'
+import type { Provider, Signal } from './provider.ts'
 import { RunningAgent } from './running-agent.case.ts'
 
 export type ProviderCase = {
@@ -111,6 +111,9 @@ export function describeProvider(name: string, given: ProviderCase): void {
       await using agent = await start({ cols: 200, rows: 50 })
       await agent.waitForReady()
       await agent.send(messages.slow)
+      // Some know nothing of a prompt that is broken off before they have taken it.
+      const isTaken = (heard: readonly Signal[]) => heard.some((signal) => signal.kind === 'accepted')
+      if (has('proof-of-body')) await agent.waitForSignal('the message as taken', isTaken)
       await agent.waitForReading('work', (reading) => reading.claim?.kind === 'busy')
       await agent.interrupt()
       if (announcesEnd) await agent.waitForEnd('interrupted')
