@@ -8,6 +8,8 @@ import { opencodeRules } from './rules.ts'
 
 const collapsedPattern = /^\[Pasted ~(\d+) lines?\]$/
 const placeholderPattern = /^Ask anything… "/
+/** In the place of agent and model: what is typed would be run by a shell. */
+const shellRowPattern = /^\s*Shell\s*$/
 
 export const opencodeScreen = createScreenReader({
   regions: ['footer', 'home', 'ending', 'cover'],
@@ -45,6 +47,7 @@ function readComposer(block: Block): Composer {
   if (rows.at(-1) === '') rows.pop()
   const lines = rows.map((row) => row.replace(/^ {1,2}/, ''))
   const text = lines.join('\n').trim()
+  if (shellRowPattern.test(block.rows.at(-1) ?? '')) return { kind: 'draft', text: `! ${text}` }
   if (text === '' || placeholderPattern.test(text)) return { kind: 'empty' }
   const [, count] = collapsedPattern.exec(text) ?? []
   if (count !== undefined) return { kind: 'collapsed', chars: undefined, lines: Number(count) }
