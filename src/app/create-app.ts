@@ -23,6 +23,7 @@ import { releaseQueue } from './hold-queue.ts'
 import { keepHouse } from './housekeeping.ts'
 import { findIdleWorker } from './idle-worker.ts'
 import { runChecks } from './job-checks.ts'
+import type { JobDoors } from './job-doors.ts'
 import { Jobs } from './jobs.ts'
 import { LocalApp } from './local-app.ts'
 import { queueMessage, tellSender } from './mailbox.ts'
@@ -98,15 +99,8 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     closeIfEmpty(context, terminal.sessionName)
   })
   const jobs: Jobs = new Jobs(context, {
-    admit: (sessionName, callerId) => admit(context, { sessionName, callerId }),
+    ...createJobDoors(context, deleter),
     startWorker: (start, waiting) => startWorker(context, { ...start, listeners, isAdmitted: true }, waiting),
-    findIdleWorker: (request) => findIdleWorker(context, request),
-    queue: (message) => queueMessage(context, message),
-    deleteTerminal: (id) => deleter.delete(id, { signal: AbortSignal.timeout(recoveryLimitMs) }),
-    interrupt: (id) => interruptTurn(context, id, { signal: scope.signal }),
-    runChecks: ({ workingDirectory: directory }, { request: { checks = [] } }, signal) =>
-      runChecks(context, { checks, directory, signal }),
-    readAnswer: (id, waiting) => readOutput(context, id, 'last', waiting),
   })
   const listeners = createListeners(context, jobs)
   stack.use(ladder.onMoved((message) => jobs.news.noteMessage(message)))
@@ -154,6 +148,19 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   })
   const owned = stack.move()
   return { app, capabilities: context.capabilities, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+function createJobDoors(context: AppContext, deleter: Deleter): Omit<JobDoors, 'startWorker'> {
+  return {
+    admit: (sessionName, callerId) => admit(context, { sessionName, callerId }),
+    findIdleWorker: (request) => findIdleWorker(context, request),
+    queue: (message) => queueMessage(context, message),
+    deleteTerminal: (id) => deleter.delete(id, { signal: AbortSignal.timeout(recoveryLimitMs) }),
+    interrupt: (id) => interruptTurn(context, id, { signal: context.scope.signal }),
+    runChecks: ({ workingDirectory: directory }, { request: { checks = [] } }, signal) =>
+      runChecks(context, { checks, directory, signal }),
+    readAnswer: (id, waiting) => readOutput(context, id, 'last', waiting),
+  }
 }
 
 function createListeners(context: AppContext, jobs: Jobs): RuntimeListeners {
