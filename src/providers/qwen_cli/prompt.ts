@@ -12,6 +12,9 @@ export type Prompt = {
 /** Offered after the options of a question; words of one's own are typed there. */
 export const otherPattern = /^Type something\b/
 
+/** Drawn behind what is typed there. */
+const cursorMark = /[\u200b\s]+$/
+
 const optionPattern = /^([›❯]?) ?(\d{1,2})\. (\S.*)$/
 
 export function readPrompt(lines: readonly string[]): Prompt {
@@ -26,7 +29,7 @@ export function readPrompt(lines: readonly string[]): Prompt {
     const [, mark = '', number, label = ''] = optionPattern.exec(line) ?? []
     if (Number(number) !== options.length + 1) continue
     if (mark !== '') selected = options.length
-    options.push(label.trim())
+    options.push(label.replace(cursorMark, ''))
   }
   return { text, options, selected }
 }

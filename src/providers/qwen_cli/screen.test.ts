@@ -147,7 +147,7 @@ describe('planQwenAnswer', () => {
     const give = (snapshot: Snapshot) => planQwenAnswer(textOn(question(0)), 'a warm green', snapshot)
     expect(give(question(0))).toMatchObject({ keys: [{ name: 'Down' }], isPartial: true })
     expect(give(question(2))).toMatchObject({ keys: [{ text: 'a warm green' }], isPartial: true })
-    expect(give(question(2, 'a warm green'))).toEqual({ kind: 'keys', keys: [{ kind: 'key', name: 'Enter' }] })
+    expect(give(question(2, 'a warm green\u200b '))).toEqual({ kind: 'keys', keys: [{ kind: 'key', name: 'Enter' }] })
     expect(give(question(2, 'something else'))).toMatchObject({ kind: 'refused' })
   })
 
