@@ -6,10 +6,14 @@ export const hookNames = [
   'SessionStart',
   'UserPromptSubmit',
   'PermissionResult',
+  'PostToolUse',
   'Stop',
   'StopFailure',
   'Interrupt',
 ] as const
+
+/** Of these events only what concerns this tool: its end is the answer to a question. */
+export const hookMatchers: Readonly<Record<string, string>> = { PostToolUse: '^AskUserQuestion$' }
 
 export type HookFact = { readonly sessionId: string } & (
   | { readonly kind: 'session' }
@@ -32,6 +36,7 @@ export function readHook(name: string, payload: unknown): HookFact | undefined {
       return { kind: 'prompt', sessionId, text: parts.join('\n'), isSteering: payload['is_steer'] === true }
     }
     case 'PermissionResult':
+    case 'PostToolUse':
       return { kind: 'permission_answered', sessionId }
     case 'Stop':
     case 'StopFailure':

@@ -10,7 +10,7 @@ import type { Binding } from '../../domain/terminal.ts'
 import { fieldsOf, parseFields } from '../fields.ts'
 import { argvOfProgram } from '../node-script.ts'
 import type { LaunchPlan, LaunchRequest } from '../provider.ts'
-import { hookNames } from './hook-events.ts'
+import { hookMatchers, hookNames } from './hook-events.ts'
 import { addToConfig, readOwnMode } from './own-config.ts'
 import { planPermissions } from './permissions.ts'
 import { findWire } from './wire-file.ts'
@@ -103,7 +103,11 @@ const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`
 
 function planHooks(hookArgv: readonly string[]) {
   const command = hookArgv.map(quote).join(' ')
-  return hookNames.map((event) => ({ event, command: `${command} ${event}`, timeout: hookTimeoutSeconds }))
+  return hookNames.map((event) => {
+    const matcher = hookMatchers[event]
+    const hook = { event, command: `${command} ${event}`, timeout: hookTimeoutSeconds }
+    return matcher === undefined ? hook : { ...hook, matcher }
+  })
 }
 
 /** The person's own prompt file goes on to stand before the profile's text. */

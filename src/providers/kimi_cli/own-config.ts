@@ -8,7 +8,12 @@ export type ConfigAdditions = {
   /** undefined: as the person's own says. */
   readonly permissionMode: string | undefined
   readonly disabledTools: readonly string[]
-  readonly hooks: readonly { readonly event: string; readonly command: string; readonly timeout: number }[]
+  readonly hooks: readonly {
+    readonly event: string
+    readonly matcher?: string
+    readonly command: string
+    readonly timeout: number
+  }[]
 }
 
 const modeLine = /^[ \t]*default_permission_mode[ \t]*=[ \t]*["']([^"'\n]*)["'].*$/m
@@ -56,8 +61,8 @@ function addHooks(text: string, hooks: ConfigAdditions['hooks']): string {
     return `${top.replace(hooksHead, (found) => `${found}${list}`)}${text.slice(top.length)}`
   }
   const tables = hooks.map(
-    ({ event, command, timeout }) =>
-      `\n[[hooks]]\nevent = ${formatToml(event)}\ncommand = ${formatToml(command)}\ntimeout = ${timeout}\n`,
+    ({ event, matcher, command, timeout }) =>
+      `\n[[hooks]]\nevent = ${formatToml(event)}\n${matcher === undefined ? '' : `matcher = ${formatToml(matcher)}\n`}command = ${formatToml(command)}\ntimeout = ${timeout}\n`,
   )
   return `${endLine(text)}${tables.join('')}`
 }
