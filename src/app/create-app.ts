@@ -132,11 +132,8 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   }
   scope.spawn('outbox', (signal) => outbox.follow(signal))
   notices.start(scope)
-  scope.spawn('worktrees', (signal) => sweepWorktrees(context, signal))
   takeUp()
-  scope.spawn('housekeeping', (signal) => keepHouse(context, { deleter, olderThanMs: options.retentionMs }, signal))
-  scope.spawn('obligations', (signal) => watchObligations(context, signal))
-  scope.spawn('digest of the absence', (signal) => tellWhatHappened(context, signal))
+  spawnChores(context, deleter, options.retentionMs)
   const app = new LocalApp(context, {
     jobs,
     notices,
@@ -148,6 +145,15 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   })
   const owned = stack.move()
   return { app, capabilities: context.capabilities, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+/** What goes on by itself, until the app is closed. */
+function spawnChores(context: AppContext, deleter: Deleter, olderThanMs: number): void {
+  const { scope } = context
+  scope.spawn('worktrees', (signal) => sweepWorktrees(context, signal))
+  scope.spawn('housekeeping', (signal) => keepHouse(context, { deleter, olderThanMs }, signal))
+  scope.spawn('obligations', (signal) => watchObligations(context, signal))
+  scope.spawn('digest of the absence', (signal) => tellWhatHappened(context, signal))
 }
 
 function createJobDoors(context: AppContext, deleter: Deleter): Omit<JobDoors, 'startWorker'> {
