@@ -119,7 +119,7 @@ async function runEsbuild(built, outdir) {
 function licencesOf(inputs) {
   const packages = new Set(inputs.flatMap((path) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []))
   return [...packages]
-    .toSorted()
+    .toSorted((one, other) => one.localeCompare(other))
     .map((folder) => {
       const { name, version, license } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
       const files = readdirSync(join(root, folder)).filter((file) => /^licen[cs]e/i.test(file))

@@ -15,7 +15,7 @@ const rows = readme.split('\n').filter((line) => line.startsWith('|'))
 test('of the agent CLIs exactly those that there are count as there', () => {
   const [, named = ''] = /\n- Agent CLIs beside (.*?), such as/s.exec(readme) ?? []
   const names = createProviders(root).map(({ name }) => name)
-  expect([...named.matchAll(/`(\w+)`/g)].map(([, name]) => name).toSorted()).toEqual(names.toSorted())
+  expect(new Set([...named.matchAll(/`(\w+)`/g)].map(([, name]) => name))).toEqual(new Set(names))
 })
 
 test('each option has its row, with its variable', () => {

@@ -105,11 +105,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   const listeners = createListeners(context, jobs)
   stack.use(ladder.onMoved((message) => jobs.news.noteMessage(message)))
   stack.use(ladder.onMoved((message) => tellSender(context, message)))
-  stack.use(
-    events.onEvent((event) => {
-      if (event.type === 'terminal.status_changed' && event.reason === 'hung') jobs.news.noteHung(event.terminalId)
-    }),
-  )
+  stack.use(followHung(events, jobs))
   const takeUp = () => {
     if (options.isRecoveryAutomatic)
       scope.spawn('recovery of lost agents', (signal) => takeUpLost(context, listeners, signal))
@@ -145,6 +141,12 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   })
   const owned = stack.move()
   return { app, capabilities: context.capabilities, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+function followHung(events: EventStream, jobs: Jobs): Disposable {
+  return events.onEvent((event) => {
+    if (event.type === 'terminal.status_changed' && event.reason === 'hung') jobs.news.noteHung(event.terminalId)
+  })
 }
 
 /** What goes on by itself, until the app is closed. */

@@ -3,8 +3,16 @@ import type { ListedProfile } from './profile-files.ts'
 import { searchProfiles } from './search-profiles.ts'
 
 const profileOf = (name: string, description: string, more: Partial<ListedProfile> = {}): ListedProfile => ({
-  ...{ name, description, capabilities: [], tags: [], role: undefined, provider: undefined },
-  ...{ source: 'local', file: `/s/${name}.md`, fault: undefined, duplicatedIn: [] },
+  name,
+  description,
+  capabilities: [],
+  tags: [],
+  role: undefined,
+  provider: undefined,
+  source: 'local',
+  file: `/s/${name}.md`,
+  fault: undefined,
+  duplicatedIn: [],
   ...more,
 })
 const profiles = [
@@ -41,7 +49,9 @@ test.each([
   ['an unknown word, no hit', 'zebra', []],
 ])('%s', (_what, query, expected) => {
   const found = search(query)
-  expect(found.toSorted()).toEqual(expected.toSorted())
+  // Those that are as good come in no order.
+  expect(new Set(found.map(String))).toEqual(new Set(expected.map(String)))
+  expect(found).toHaveLength(expected.length)
   expect(found[0]?.[1]).toEqual(expected[0]?.[1])
 })
 

@@ -63,16 +63,8 @@ export class TeamRecord {
       case 'backend.lost':
         this.#fatal = `${event.backend} is gone: ${event.reason}`
         return
-      case 'session.created':
-      case 'session.deleted':
-      case 'terminal.created':
-      case 'terminal.life_changed':
-      case 'terminal.status_changed':
-      case 'question.opened':
-      case 'question.closed':
-      case 'backend.ready':
-      case 'recovery.finished':
-        return
+      default:
+      // The others tell of no job and no message.
     }
   }
 

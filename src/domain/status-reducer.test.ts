@@ -220,7 +220,8 @@ describe('contradictions', () => {
     ['hook', 'lost', 'process', 'error (lost)', 'error (lost)'],
   ]
 
-  test.each(table)('begun by %s, "%s" by %s', (begun, says, by, announced, silent) => {
+  test.each(table)('begun by %s, "%s" by %s', (...row) => {
+    const [begun, says, by, announced, silent] = row
     const lines: readonly Line[] = [launch, [20, begun, 'start'], [3_000, by, says]]
     const said = (announces: Announces) => {
       const { status, reason } = run(lines, announces)
