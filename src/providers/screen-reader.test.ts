@@ -63,6 +63,7 @@ describe('createScreenReader', () => {
   test.each([
     ['a choice', 'What is new?\n\n  ❯ 1. Tell me\n    2. Skip', 'unknown choice'],
     ['a choice in a frame', '│ Update?      │\n│ ● 1) Now     │\n│   2) Later   │', 'unknown choice'],
+    ['a list', 'Choose a style\n\n ❯ ✔ Auto\n     Dark\n     Light\n\n  1  function greet() {', 'unknown list'],
     ['a yes or no', 'Overwrite the settings? [y/N] ', 'unknown prompt'],
     ['a key that is waited for', 'A new version is there.\nPress Enter to continue', 'unknown prompt'],
   ])('where nothing can be typed, %s that nobody knows is a question to the person', (_what, text, rule) => {

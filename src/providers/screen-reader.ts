@@ -48,6 +48,15 @@ const unknownDialogs: readonly ScreenRule<SharedRegion>[] = [
     also: [{ region: 'composer', all: [/^absent$/] }],
     says: 'question',
   },
+  // A marked row, and one below it that begins where its text does.
+  {
+    name: 'unknown list',
+    priority: Number.MIN_SAFE_INTEGER,
+    region: 'bottom',
+    all: [/(?:^|\n)( *)[❯›▶] \S[^\n]*\n\1 {2,6}\S/],
+    also: [{ region: 'composer', all: [/^absent$/] }],
+    says: 'question',
+  },
   {
     name: 'unknown prompt',
     priority: Number.MIN_SAFE_INTEGER,
