@@ -63,8 +63,27 @@ export class TeamRecord {
       case 'backend.lost':
         this.#fatal = `${event.backend} is gone: ${event.reason}`
         return
-      default:
-      // The others tell of no job and no message.
+      case 'session.created':
+      case 'session.deleted':
+      case 'terminal.created':
+      case 'terminal.life_changed':
+      case 'terminal.status_changed':
+      case 'terminal.held':
+      case 'terminal.released':
+      case 'question.opened':
+      case 'question.closed':
+      case 'backend.ready':
+      case 'recovery.finished':
+      case 'loop.stopped':
+      case 'message.dropped':
+      case 'notify.failed':
+      case 'person.typed':
+      case 'turn.interrupted':
+      case 'worktree.created':
+      case 'worktree.kept':
+      case 'worktree.missing':
+      case 'worktree.removed':
+        return
     }
   }
 
