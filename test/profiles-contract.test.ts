@@ -176,7 +176,11 @@ describe('reading', () => {
     ).toEqual({
       valid: true,
       messages: [
-        { severity: 'warning', message: 'it has no description: whoever chooses an agent reads that', path: 'description' },
+        {
+          severity: 'warning',
+          message: 'it has no description: whoever chooses an agent reads that',
+          path: 'description',
+        },
         { severity: 'warning', message: 'there is no text after the front matter: the agent gets no prompt', path: '' },
         { severity: 'warning', message: 'the field colour is not known and says nothing', path: 'colour' },
         { severity: 'warning', message: 'no tool is called "teleport"', path: 'allowedTools' },
