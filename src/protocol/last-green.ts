@@ -12,7 +12,12 @@ export type LastGreen = {
   readonly date: string
 }
 
-export const lastGreen: readonly LastGreen[] = []
+export const lastGreen: readonly LastGreen[] = [
+  { provider: 'claude_code', version: '2.1.332', size: '200x50', states: 18, date: '2026-12-01' },
+  { provider: 'claude_code', version: '2.1.332', size: '80x24', states: 18, date: '2026-12-01' },
+  { provider: 'codex', version: '0.171.0', size: '200x50', states: 19, date: '2026-12-01' },
+  { provider: 'codex', version: '0.171.0', size: '80x24', states: 19, date: '2026-12-01' },
+]
 
 /** The text of docs/versions.md. */
 export function formatVersions(rows: readonly LastGreen[]): string {
