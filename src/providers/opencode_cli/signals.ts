@@ -24,7 +24,7 @@ import {
 } from './conversation.ts'
 import { parseEvent, readPermission, readQuestion, readStatus } from './event.ts'
 import { type OpencodeBinding, parseBinding } from './launch.ts'
-import { findLastAnswer, findLastAssistant, findTaken, readMessages } from './messages.ts'
+import { findLastAnswer, findLastAssistant, findTaken, type RecordedMessage, readMessages } from './messages.ts'
 import { planReply } from './reply.ts'
 
 /** Between two tries to connect; the longer one once the program has been up. Units: ms. */
@@ -142,7 +142,8 @@ export class OpencodeSignals implements ProviderSignals {
     if (this.#state.sessionId === undefined) await this.#adoptSession(api, signal)
     const { sessionId } = this.#state
     if (sessionId === undefined) return
-    const facts = await loadFacts(api, { sessionId, sinceMs: this.#heardUntilMs }, signal)
+    const asked = { sessionId, sinceMs: this.#heardUntilMs, nowMs: this.#context.clock.nowMs() }
+    const facts = await loadFacts(api, asked, signal)
     if (facts === undefined) return this.#context.log.write('warn', 'opencode did not tell its state', { sessionId })
     this.#apply(syncConversation(this.#state, facts), 'asked after connecting')
   }
@@ -238,24 +239,33 @@ async function createSession(api: OpencodeApi, terminalId: string, signal: Abort
   return made.kind === 'ok' && isFields(made.body) ? textOf(made.body, 'id') : undefined
 }
 
-type FactsQuery = { readonly sessionId: string; readonly sinceMs: number }
+type FactsQuery = { readonly sessionId: string; readonly sinceMs: number; readonly nowMs: number }
+
+/** Within this time a program begins to work on what it took, and tells when it ends. Units: ms. */
+const beginMs = 10_000
+
+function isJustTaken(last: RecordedMessage | undefined, nowMs: number): boolean {
+  return last?.role === 'user' && last.createdMs !== undefined && last.createdMs > nowMs - beginMs
+}
 
 async function loadFacts(
   api: OpencodeApi,
-  { sessionId, sinceMs }: FactsQuery,
+  { sessionId, sinceMs, nowMs }: FactsQuery,
   signal: AbortSignal,
 ): Promise<Facts | undefined> {
-  const status = await api.get('/session/status', signal)
-  if (status.kind === 'failed' || !isFields(status.body)) return undefined
-  // Sessions at rest are not listed.
-  const ours = status.body[sessionId]
   const permissions = listFields(await api.get('/permission', signal)).flatMap((one) => readPermission(one) ?? [])
   const questions = listFields(await api.get('/question', signal)).flatMap((one) => readQuestion(one) ?? [])
   const children = listFields(await api.get(`/session/${sessionId}/children`, signal))
   const recorded = await api.get(`/session/${sessionId}/message?limit=${answerMessagesMax}`, signal)
   const messages = recorded.kind === 'ok' ? readMessages(recorded.body) : []
+  // After the messages: a turn whose prompt is among them may not be called ended because it had not begun.
+  const status = await api.get('/session/status', signal)
+  if (status.kind === 'failed' || !isFields(status.body)) return undefined
+  // Sessions at rest are not listed.
+  const ours = status.body[sessionId]
+  const rested = isJustTaken(messages.at(-1), nowMs) ? ({ kind: 'busy' } as const) : ({ kind: 'idle' } as const)
   return {
-    status: isFields(ours) ? readStatus(ours) : { kind: 'idle' },
+    status: isFields(ours) ? readStatus(ours) : rested,
     requests: [...permissions, ...questions],
     children: children.flatMap((child) => textOf(child, 'id') ?? []),
     last: findLastAssistant(messages),
