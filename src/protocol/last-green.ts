@@ -17,6 +17,8 @@ export const lastGreen: readonly LastGreen[] = [
   { provider: 'claude_code', version: '2.1.332', size: '80x24', states: 18, date: '2026-12-01' },
   { provider: 'codex', version: '0.171.0', size: '200x50', states: 19, date: '2026-12-01' },
   { provider: 'codex', version: '0.171.0', size: '80x24', states: 19, date: '2026-12-01' },
+  { provider: 'opencode_cli', version: '1.18.33', size: '200x50', states: 18, date: '2026-12-01' },
+  { provider: 'opencode_cli', version: '1.18.33', size: '80x24', states: 18, date: '2026-12-01' },
 ]
 
 /** The text of docs/versions.md. */
