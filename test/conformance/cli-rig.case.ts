@@ -89,6 +89,7 @@ export const rigs: readonly CliRig[] = [
     furnish: (home) => void furnishHome(home),
     env: (port) => ({ ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`, ANTHROPIC_AUTH_TOKEN: 'none' }),
     retries: [429, 500],
+    dropped: 'retried',
     tellsLimitEnd: true,
     greetsNewcomers: true,
     asks: true,
