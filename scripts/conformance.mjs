@@ -18,7 +18,7 @@ import { formatCount, runSuite } from './suite.mjs'
 
 const ciSizes = ['80x24']
 /** What `--ci` has time for: the suites of the CLIs whose essential states it tries, too. */
-const ciSuites = ['claude', 'claude-team', 'codex', 'codex-team', 'deliveries', 'gemini', 'opencode', 'states']
+const ciSuites = ['claude', 'claude-team', 'codex', 'codex-team', 'gemini', 'home', 'opencode', 'states']
 const statesFile = 'test/conformance/states.test.ts'
 const deliveriesFile = 'test/conformance/deliveries.test.ts'
 const usage =
@@ -73,7 +73,11 @@ await main(async () => {
   const call = readArgs(process.argv.slice(2))
   const node = await ensureSetup()
   const isStatesOnly = !call.isDeliveries && (call.isAll || call.clis.length > 0)
-  const files = [...(isStatesOnly ? [statesFile] : []), ...(call.isDeliveries ? [deliveriesFile] : [])]
+  const files = [
+    ...(isStatesOnly ? [statesFile] : []),
+    ...(call.isDeliveries ? [deliveriesFile] : []),
+    ...(call.isCi ? ciSuites.map((name) => `test/conformance/${name}.test.ts`) : []),
+  ]
   const args = [...files, ...call.rest]
   const sinceMs = Date.now()
   const total = await runSuite(node, { mode: 'conformance', args, env: planEnv(call) })
