@@ -55,6 +55,7 @@ describe('quoting, as a real tmux reads it', () => {
     const byte = fc.integer({ min: 1, max: 255 })
     const bytes = fc.array(byte, { minLength: 1, maxLength: 60 }).map((list) => Uint8Array.from(list))
     await check(Uint8Array.from({ length: 255 }, (_, index) => index + 1))
+    for (const value of ['%-x', '%if', '%', '%%', '%12', '%1x']) await check(value)
     await fc.assert(fc.asyncProperty(fc.oneof(bytes, withoutNul), check), { numRuns: 150 })
   })
 

@@ -8,7 +8,8 @@
  */
 import { assert } from '../lib/assert.ts'
 
-const plainWord = /^[A-Za-z0-9_@%+,./:-]+$/
+/** A `%` that begins a word and no pane id begins a directive (`%if`). */
+const plainWord = /^(?:%\d+|[A-Za-z0-9_@+,./:-][A-Za-z0-9_@%+,./:-]*)$/
 // eslint-disable-next-line no-control-regex
 const needsEscapes = /[\x00-\x1f\x7f]/
 
