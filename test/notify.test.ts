@@ -97,15 +97,19 @@ test('a question and an end come by both ways, once each, and a test says what b
   await real.client.sendInput(id, { message: 'crash', sender_id: 'user' }).catch(() => undefined)
   await eventually('its end', async () => ((await real.client.getTerminal(id)).life === 'exited' ? true : undefined))
   expect(await toldOf('exit code')).toEqual([1, 1])
-  expect(await real.client.getNotify()).toMatchObject({
-    kinds: ['question', 'ended', 'lost', 'worktree'],
-    quiet: null,
-    batch_s: 1,
-    channels: [
-      { channel: 'command', due: 0, last: { told: true } },
-      { channel: 'webhook', due: 0, last: { told: true } },
-    ],
-  })
+  const told = { due: 0, last: { told: true } }
+  // What was told is written down after it was.
+  await expect
+    .poll(() => real.client.getNotify(), { timeout: 10_000 })
+    .toMatchObject({
+      kinds: ['question', 'ended', 'lost', 'worktree'],
+      quiet: null,
+      batch_s: 1,
+      channels: [
+        { channel: 'command', ...told },
+        { channel: 'webhook', ...told },
+      ],
+    })
 })
 
 test('what was due when the server went away is told after its start, and what was answered before that is not', async () => {
