@@ -431,6 +431,25 @@ describe('launching', () => {
     expect((grandchild.body as TerminalBody).allowed_tools).toEqual(['fs_read'])
   })
 
+  test('the role of a supervisor does not limit its team, but what a person limits it to does, on every level', async () => {
+    await write('boss', 'role: supervisor')
+    await write('worker', 'role: developer')
+    const under = async (launcher: TerminalBody, profile: string) => {
+      const path = `/sessions/${launcher.session_name}/terminals?agent_profile=${profile}&provider=scripted`
+      const headers = { 'x-cao-capability': await real.capability(launcher.id) }
+      return (await ask('POST', path, { headers })).body as TerminalBody
+    }
+    const free = await launched('boss')
+    expect(free.allowed_tools).toEqual(['@cao-mcp-server', 'fs_read', 'fs_list'])
+    expect((await under(free, 'worker')).allowed_tools).toContain('execute_bash')
+    const answer = await launch('boss', '&allowed_tools=@cao-mcp-server,fs_read')
+    const limited = answer.body as TerminalBody
+    expect((await under(limited, 'worker')).allowed_tools?.toSorted()).toEqual(['@cao-mcp-server', 'fs_read'])
+    const second = await under(limited, 'boss')
+    expect(second.allowed_tools?.toSorted()).toEqual(['@cao-mcp-server', 'fs_read'])
+    expect((await under(second, 'worker')).allowed_tools?.toSorted()).toEqual(['@cao-mcp-server', 'fs_read'])
+  })
+
   test('what of a profile its CLI does not serve is said', async () => {
     await write('odd', 'codexConfig: { a: 1 }\nresources: [x]\ncontainer: { path_maps: [] }')
     expect((await launched('odd')).limits_not_enforced).toEqual([

@@ -77,6 +77,7 @@ function insertRow(
       profileName: resolved.profile.name,
       callerId: request.callerId,
       allowedTools: resolved.allowedTools,
+      teamTools: resolved.teamTools,
       workingDirectory: resolved.cwd,
       program: resolved.program,
       argv: plan.argv,

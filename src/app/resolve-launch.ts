@@ -7,7 +7,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import { AppError } from '../domain/errors.ts'
 import { findUnserved, type Profile } from '../domain/profile.ts'
-import { limitServers, resolveTools } from '../domain/resolve-tools.ts'
+import { limitServers, resolveTeamTools, resolveTools } from '../domain/resolve-tools.ts'
 import type { Provider } from '../providers/provider.ts'
 import { checkExtraEnv, selectClientEnv, selectKeptEnv } from './agent-env.ts'
 import type { CreateTerminal } from './app.ts'
@@ -20,6 +20,8 @@ export type ResolvedLaunch = {
   readonly cwd: string
   /** Undefined: no limit. */
   readonly allowedTools: readonly string[] | undefined
+  /** What agents that it launches may have at most. */
+  readonly teamTools: readonly string[] | undefined
   /** What the profile or its limits ask for and nobody does; said at launch with what the provider can not enforce. */
   readonly notes: readonly string[]
   readonly clientEnv: Readonly<Record<string, string>>
@@ -34,7 +36,8 @@ export async function resolveLaunch(context: AppContext, request: CreateTerminal
   const { provider, program } = await resolveProvider(context, request, profile, clientEnv)
   const cwd = await resolveDirectory(context, request, clientEnv)
   const caller = request.callerId === undefined ? undefined : context.store.terminals.find(request.callerId)
-  const allowedTools = resolveTools(profile, request.allowedTools, caller?.allowedTools)
+  const allowedTools = resolveTools(profile, request.allowedTools, caller?.teamTools)
+  const teamTools = resolveTeamTools(profile, request.allowedTools, caller?.teamTools)
   const { mcpServers, notes } = limitServers(profile, allowedTools)
   return {
     profile: { ...profile, mcpServers },
@@ -42,6 +45,7 @@ export async function resolveLaunch(context: AppContext, request: CreateTerminal
     program,
     cwd,
     allowedTools,
+    teamTools,
     notes: [...notes, ...findUnserved(profile, provider.name)],
     clientEnv,
     extraEnv,

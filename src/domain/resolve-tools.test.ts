@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { blankProfile, type Profile, roleTools } from './profile.ts'
-import { limitServers, resolveTools } from './resolve-tools.ts'
+import { limitServers, resolveTeamTools, resolveTools } from './resolve-tools.ts'
 
 const docs = { command: 'docs', args: [], env: {} }
 const profileOf = (fields: Partial<Profile>): Profile => ({ ...blankProfile, ...fields })
@@ -34,6 +34,25 @@ describe('the tools of a new agent', () => {
   ])('are never more than those of its launcher: %s', (_what, fields, asked, expected) => {
     const tools = resolveTools(profileOf(fields), asked, launcher)
     expect(tools?.toSorted()).toEqual(expected.toSorted())
+  })
+})
+
+describe('what it may give to agents that it launches', () => {
+  const limit = ['fs_read']
+  test.each<[string, Partial<Profile>, readonly string[] | undefined, ReturnType<typeof resolveTeamTools>]>([
+    ['is what a supervisor by its role was left', { role: 'supervisor' }, undefined, limit],
+    ['is the own list of a supervisor that has one', { role: 'supervisor', allowedTools: ['fs_list'] }, undefined, []],
+    ['is the list of its launch', { role: 'supervisor' }, ['fs_read', 'fs_list'], limit],
+    ['is what an agent of another role has itself', { role: 'developer' }, undefined, limit],
+  ])('%s', (_what, fields, asked, expected) => {
+    expect(resolveTeamTools(profileOf(fields), asked, limit)).toEqual(expected)
+  })
+
+  test('is without limit only for a supervisor by its role, or for "*"', () => {
+    const free = (fields: Partial<Profile>) => resolveTeamTools(profileOf(fields), undefined, undefined) === undefined
+    expect([free({ role: 'supervisor' }), free({ allowedTools: ['*'] }), free({}), free({ role: 'reviewer' })]).toEqual(
+      [true, true, false, false],
+    )
   })
 })
 

@@ -49,6 +49,8 @@ export type Terminal = {
   readonly profileName: string
   readonly callerId: TerminalId | undefined
   readonly allowedTools: readonly string[] | undefined
+  /** What agents that it launches may have at most; undefined: no limit. */
+  readonly teamTools: readonly string[] | undefined
   readonly workingDirectory: string
   readonly program: string
   readonly argv: readonly string[]

@@ -155,6 +155,7 @@ export function describeStore(name: string, storeCase: StoreCase): void {
         const given = newTerminal(a, {
           callerId: b,
           allowedTools: ['fs_read', '@builtin'],
+          teamTools: ['fs_*'],
           argv: ['agent', '--text', 'with "quotes", \u00e9 and\nlines'],
           binding: { port: 4096, session: 'x', isOn: true, none: null },
           permissionMode: '',

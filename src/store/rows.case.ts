@@ -11,6 +11,7 @@ export function newTerminal(id: TerminalId, changes: Partial<NewTerminal> = {}):
     profileName: 'developer',
     callerId: undefined,
     allowedTools: undefined,
+    teamTools: undefined,
     workingDirectory: '/srv/project',
     program: '/usr/bin/agent',
     argv: ['/usr/bin/agent', '--quiet'],

@@ -10,6 +10,7 @@ const pinned = [
   '3 976824898ece7699',
   '4 6799fac422ad4389',
   '5 5213e29ad7838771',
+  '6 3468869c29bb13c4',
 ]
 
 test('migrations are numbered from one, and each is what it was when it was released', () => {

@@ -11,11 +11,12 @@ import { worktrees } from './migrations/002-worktrees.ts'
 import { jobs } from './migrations/003-jobs.ts'
 import { receipts } from './migrations/004-receipts.ts'
 import { supervision } from './migrations/005-supervision.ts'
+import { teamTools } from './migrations/006-team-tools.ts'
 import type { Migration } from './migrations/migration.ts'
 import { applicationId, isOurs, readSchema } from './schema.ts'
 
 /** In order, without gaps; a released one never changes. */
-export const migrations: readonly Migration[] = [first, worktrees, jobs, receipts, supervision]
+export const migrations: readonly Migration[] = [first, worktrees, jobs, receipts, supervision, teamTools]
 
 /** Errors: AppError STORE_NEWER, STORE_CORRUPT (another program's file), STORAGE_FULL. */
 export function migrate(database: Database, steps: readonly Migration[] = migrations): void {

@@ -21,6 +21,7 @@ function toTerminal(row: Row): Terminal {
     profileName: readText(row, 'profile_name'),
     callerId: readOptional(row, 'caller_id', (r, c) => trustId<TerminalId>(readText(r, c))),
     allowedTools: readOptional(row, 'allowed_tools', readJson<readonly string[]>),
+    teamTools: readOptional(row, 'team_tools', readJson<readonly string[]>),
     workingDirectory: readText(row, 'working_directory'),
     program: readText(row, 'program'),
     argv: readJson(row, 'argv'),
@@ -41,9 +42,9 @@ function toTerminal(row: Row): Terminal {
 }
 
 const insertSql = `
-INSERT INTO terminals (id, session_name, name, provider, profile_name, caller_id, allowed_tools, working_directory,
+INSERT INTO terminals (id, session_name, name, provider, profile_name, caller_id, allowed_tools, team_tools, working_directory,
   program, argv, binding, permission_mode, limits_not_enforced, model, env_names, life, group_path, metadata, created_at_ms, last_active_at_ms)
-VALUES (:id, :sessionName, :name, :provider, :profileName, :callerId, :allowedTools, :workingDirectory,
+VALUES (:id, :sessionName, :name, :provider, :profileName, :callerId, :allowedTools, :teamTools, :workingDirectory,
   :program, :argv, :binding, :permissionMode, :limitsNotEnforced, :model, :envNames, 'planned', :group, :metadata, :createdAtMs, :createdAtMs)
 RETURNING *`
 
@@ -123,6 +124,7 @@ export function createTerminalRows(database: Database): TerminalRows {
         profileName: terminal.profileName,
         callerId: terminal.callerId ?? null,
         allowedTools: writeJson(terminal.allowedTools),
+        teamTools: writeJson(terminal.teamTools),
         workingDirectory: terminal.workingDirectory,
         program: terminal.program,
         argv: writeJson(terminal.argv),
