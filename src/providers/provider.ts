@@ -141,6 +141,8 @@ export type ScreenReading = {
   readonly rule: string
   readonly composer: Composer
   readonly dialog: Dialog | undefined
+  /** By no rule of this program: counts only on a screen that stands still, since one that is being painted may look so. */
+  readonly isGuess?: true
 }
 
 /** A reading with all that it came from, for `cao explain` and `cao rules test`. */

@@ -67,8 +67,9 @@ describe('createScreenReader', () => {
     ['a yes or no', 'Overwrite the settings? [y/N] ', 'unknown prompt'],
     ['a key that is waited for', 'A new version is there.\nPress Enter to continue', 'unknown prompt'],
   ])('where nothing can be typed, %s that nobody knows is a question to the person', (_what, text, rule) => {
-    expect(read(text)).toMatchObject({
+    expect(reader.read(snapshot(text))).toMatchObject({
       rule,
+      isGuess: true,
       claim: { kind: 'waiting', reason: 'question', question: { options: [] } },
     })
   })
@@ -77,6 +78,7 @@ describe('createScreenReader', () => {
     ['where there is a composer', '  ❯ 1. Tell me\n    2. Skip\n> x'],
     ['in what was said above', '[y/N]\nand then more text'],
     ['without a chosen one', '1. one\n2. two'],
+    ['in the prompts of a conversation', '❯ do this\n  and that\n● done\n❯ and this\n  too'],
   ])('the same is none %s', (_where, text) => {
     expect(read(text)).toEqual({ claim: undefined, rule: 'none' })
   })

@@ -48,12 +48,12 @@ const unknownDialogs: readonly ScreenRule<SharedRegion>[] = [
     also: [{ region: 'composer', all: [/^absent$/] }],
     says: 'question',
   },
-  // A marked row, and one below it that begins where its text does.
+  // A marked row, and one below it that begins where its text does. In the first column it is a prompt of the conversation.
   {
     name: 'unknown list',
     priority: Number.MIN_SAFE_INTEGER,
     region: 'bottom',
-    all: [/(?:^|\n)( *)[❯›▶] \S[^\n]*\n\1 {2,6}\S/],
+    all: [/(?:^|\n)( +)[❯›▶] \S[^\n]*\n\1 {2,6}\S/],
     also: [{ region: 'composer', all: [/^absent$/] }],
     says: 'question',
   },
@@ -111,7 +111,8 @@ function readMatch({ composer, ask, describeError }: ScreenCut<string>, match: R
     const { question, dialog } = ask?.(match) ?? {
       question: { text: tidy(match.text), options: [], vendorId: undefined },
     }
-    return { claim: { kind: 'waiting', reason: says, question }, rule, composer, dialog }
+    const reading = { claim: { kind: 'waiting', reason: says, question }, rule, composer, dialog } as const
+    return unknownDialogs.some((each) => each === match.rule) ? { ...reading, isGuess: true } : reading
   }
   const claim = claimOf(says, () => describeError?.(match) ?? tidy(match.text).split('\n', 1)[0] ?? '')
   return { claim, rule, composer, dialog: undefined }

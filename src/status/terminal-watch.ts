@@ -20,6 +20,8 @@ import { findBracketed, ModeScanner } from './mode-scanner.ts'
 
 /** A capture that is not back by then counts as "the backend does not answer". */
 export const captureLimitMs = 5_000
+/** A guess about a screen counts when it has stood for this long: less than from one look to the next. Units: ms. */
+const stillMs = 180
 
 export type Seen = { readonly snapshot: Snapshot; readonly reading: ScreenReading }
 export type Accepted = { readonly text: string; readonly source: EvidenceSource; readonly atMs: number }
@@ -51,6 +53,7 @@ export class TerminalWatch implements AsyncDisposable {
   #modes = new ModeScanner()
   #state: StatusState
   #lastScreen = ''
+  #lastScreenSinceMs = 0
   #lastSeen: Seen | undefined
   #outputOffset: number
   #hookOffset: number
@@ -178,8 +181,9 @@ export class TerminalWatch implements AsyncDisposable {
     }
     if (outcome.kind === 'gone') return 'same'
     const before = this.#lastScreen
-    this.#take(outcome.snapshot)
-    return before === this.#lastScreen ? 'same' : 'changed'
+    const { reading, snapshot } = this.#take(outcome.snapshot)
+    const isDecided = reading.isGuess !== true || this.#standsStill(snapshot)
+    return before === this.#lastScreen && isDecided ? 'same' : 'changed'
   }
 
   #capture(waiting: Waiting): Promise<CaptureOutcome> {
@@ -189,17 +193,22 @@ export class TerminalWatch implements AsyncDisposable {
   #take(snapshot: Snapshot): Seen {
     const key = `${snapshot.title}\n${snapshot.mode ?? ''}\n${snapshot.lines.join('\n')}`
     const isStable = key === this.#lastScreen
+    if (!isStable) this.#lastScreenSinceMs = snapshot.atMs
     this.#lastScreen = key
     const reading = this.#options.provider.readScreen(snapshot)
     const seen = { snapshot, reading }
     this.#lastSeen = seen
     // Under a pane mode too: a capture is of the program's own screen, not of what covers it.
-    if (reading.claim !== undefined) {
+    if (reading.claim !== undefined && (reading.isGuess !== true || this.#standsStill(snapshot))) {
       const claim = reading.claim.kind === 'ready' ? { ...reading.claim, isStable } : reading.claim
       this.#reduce({ source: 'screen', claim, atMs: snapshot.atMs, raw: reading.rule })
     }
     this.#seen.emit(seen)
     return seen
+  }
+
+  #standsStill({ atMs }: Snapshot): boolean {
+    return atMs - this.#lastScreenSinceMs >= stillMs
   }
 
   #onSignal(signal: Signal): void {
