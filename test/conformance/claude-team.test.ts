@@ -149,7 +149,7 @@ test('asks its person for permission, who allows it', async () => {
   await world.client.deleteTerminal(id)
 })
 
-test('comes back with its conversation when tmux was killed', async () => {
+test('comes back with its conversation when tmux was killed, and so does its worker', async () => {
   process.kill(Number(world.tmux('display-message', '-p', '#{pid}')), 'SIGKILL')
   await until('the leader to be lost', stepLimitMs, async () =>
     (await world.client.getTerminal(boss.id)).life === 'lost' ? true : undefined,
@@ -158,6 +158,22 @@ test('comes back with its conversation when tmux was killed', async () => {
   expect(world.tmux('capture-pane', '-p', '-t', '=cao-team:')).toContain('Part C has 7 lines.')
   await tell('reply still here')
   await waitForAnswer('still here')
+
+  const opener = (await world.client.listTerminals('cao-team')).find((each) => each.agent_profile === 'opener')
+  expect(opener).toMatchObject({ provider: 'opencode_cli', life: 'lost' })
+  const id = opener?.id ?? ''
+  await world.client.recoverTerminal(id, {})
+  await world.client.sendInput(id, { message: 'reply opened again', sender_id: 'user' })
+  await until('the worker to go on', stepLimitMs, async () =>
+    (await world.client.readOutput(id, 'last').catch(() => undefined))?.output.trim() === 'opened again'
+      ? true
+      : undefined,
+  )
+  const request = asked.findLast(({ items }) =>
+    items.some((item) => item.kind === 'user' && item.text.includes('opened again')),
+  )
+  const said = request?.items.flatMap((item) => ('text' in item ? [item.text] : [])).join('\n')
+  expect(said).toContain('Part C has 7 lines.')
 })
 
 test("has left the person's settings as they were, and nothing in their home that is not the program's own", () => {

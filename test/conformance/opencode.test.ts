@@ -67,6 +67,7 @@ const stepLimitMs = 90_000
 const clientEnv = {
   PATH: ['/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
   HOME: home,
+  TMPDIR: home,
   LANG: 'C.UTF-8',
   OPENCODE_DISABLE_MODELS_FETCH: '1',
   OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
