@@ -45,6 +45,10 @@ test('an endless body is refused at the limit', async () => {
   expect(await talk('GET /health HTTP/1.1\r\nHost: cao\r\nConnection: close\r\n\r\n')).toContain('"status":"ok"')
 }, 60_000)
 
+test('a head that never ends does not hold its connection', async () => {
+  expect(await talk('GET /health HTTP/1.1\r\nHost: cao\r\n')).toMatch(/^HTTP\/1\.1 408 |^$|^cut$/)
+}, 45_000)
+
 test('everything in the home is for its owner alone', () => {
   const { layout } = world.world
   const modes = [layout.runDir, layout.terminalsDir].map((path) => statSync(path).mode & 0o777)

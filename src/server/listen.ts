@@ -34,6 +34,9 @@ export type Listening = AsyncDisposable & {
 
 /** Other local users can connect, too, and must not use up our descriptors. A connection beyond these is closed. */
 export const tcpConnectionsMax = 200
+/** Whoever does not end a request's head by then loses the connection, at the next look. Units: ms. */
+const headLimitMs = 10_000
+const headLookMs = 2_500
 /** How long requests may run on after closing began. Units: ms. */
 export const closeGraceMs = 5_000
 
@@ -65,7 +68,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 function serve({ router, log }: ListenOptions, door: Door): Server {
   const listener = getRequestListener((request) => router.fetch(request, { door }))
   const server = createServer(
-    { maxHeaderSize: headerBytesMax },
+    { maxHeaderSize: headerBytesMax, headersTimeout: headLimitMs, connectionsCheckingInterval: headLookMs },
     (incoming, outgoing) => void listener(incoming, outgoing),
   )
   server.on('error', (error) => log.write('error', 'a door failed', { door: door.kind, error: error.message }))
