@@ -23,6 +23,8 @@ const sends = isQuick() ? 600 : 10_000
 const seed = 1
 /** Messages that wait at one agent, at most: enough that order matters. */
 const openPerAgent = 3
+/** From one send to the next, each of which makes one more: what is measured is the way of a message, not a full machine. Units: ms. */
+const paceMs = 100
 const faultShare = 0.01
 const slowPaintMs = 500
 const dialogMs = 300
@@ -52,8 +54,10 @@ async function sendAll(client: Client, ids: readonly string[], ledger: Ledger): 
   let count = 0
   const nextMarker = () => markerOf(seed, ++count)
   const open = new Map<string, number[]>(ids.map((id) => [id, []]))
-  const endMs = systemClock.monotonicMs() + totalLimitMs
-  while (ledger.sends.length < sends) {
+  const startMs = systemClock.monotonicMs()
+  const endMs = startMs + totalLimitMs
+  for (let round = 0; ledger.sends.length < sends; round++) {
+    await sleep(systemClock, Math.max(0, startMs + round * paceMs - systemClock.monotonicMs()))
     if (systemClock.monotonicMs() > endMs) throw new Error(`only ${ledger.sends.length} of ${sends} sends in time`)
     const receiverId = ids[random.whole(0, ids.length - 1)] ?? ''
     const waiting = open.get(receiverId) ?? []
