@@ -17,8 +17,8 @@ import { ensureSetup } from './setup.mjs'
 import { formatCount, runSuite } from './suite.mjs'
 
 const ciSizes = ['80x24']
-/** What `--ci` has time for: the suites of the CLIs whose essential states it tries, too. */
-const ciSuites = ['claude', 'claude-team', 'codex', 'codex-team', 'gemini', 'home', 'opencode', 'states']
+/** What `--ci` has time for. Gemini CLI is tried there by its states: on a busy machine it loses Enters that come soon after a start. */
+const ciSuites = ['claude', 'claude-team', 'codex', 'codex-team', 'home', 'opencode', 'states']
 const statesFile = 'test/conformance/states.test.ts'
 const deliveriesFile = 'test/conformance/deliveries.test.ts'
 const usage =

@@ -17,8 +17,14 @@ export const lastGreen: readonly LastGreen[] = [
   { provider: 'claude_code', version: '2.1.332', size: '80x24', states: 18, date: '2026-12-01' },
   { provider: 'codex', version: '0.171.0', size: '200x50', states: 19, date: '2026-12-01' },
   { provider: 'codex', version: '0.171.0', size: '80x24', states: 19, date: '2026-12-01' },
+  { provider: 'gemini_cli', version: '0.61.0', size: '200x50', states: 17, date: '2026-12-01' },
+  { provider: 'gemini_cli', version: '0.61.0', size: '80x24', states: 17, date: '2026-12-01' },
+  { provider: 'kimi_cli', version: '2.1.0', size: '200x50', states: 17, date: '2026-12-01' },
+  { provider: 'kimi_cli', version: '2.1.0', size: '80x24', states: 17, date: '2026-12-01' },
   { provider: 'opencode_cli', version: '1.18.33', size: '200x50', states: 18, date: '2026-12-01' },
   { provider: 'opencode_cli', version: '1.18.33', size: '80x24', states: 18, date: '2026-12-01' },
+  { provider: 'qwen_cli', version: '0.24.4', size: '200x50', states: 17, date: '2026-12-01' },
+  { provider: 'qwen_cli', version: '0.24.4', size: '80x24', states: 17, date: '2026-12-01' },
 ]
 
 /** The text of docs/versions.md. */
