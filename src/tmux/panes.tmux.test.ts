@@ -165,7 +165,8 @@ describe('creating panes', () => {
       expect.arrayContaining([expect.stringContaining('dir #(touch pwned) #S $HOME %Y')]),
     )
     expect((await screen(paneId)).join('\n')).toContain("<#{pid}><$HOME;><;><-q><it's><a\nb>")
-    expect(existsSync(`${tmux.dir}/lit %Y #S.log`)).toBe(true)
+    // The sink is a process of its own: it may open its file a moment after the screen is there.
+    await until('the file of the sink', () => Promise.resolve(existsSync(`${tmux.dir}/lit %Y #S.log`) || undefined))
     expect([join(cwd, 'pwned'), join(tmux.dir, 'pwned')].filter(existsSync)).toEqual([])
   })
 
