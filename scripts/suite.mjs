@@ -26,10 +26,21 @@ export async function runSuite(node, { mode, args, env }) {
       ],
       { cwd: root, env },
     )
-    return count(code, existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined)
+    const told = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined
+    for (const name of secondTries(told)) console.log(`passed only at the second try: ${name}`)
+    return count(code, told)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Pure: the tests that failed once and then passed (`retry` in vitest.config.ts). */
+export function secondTries(report) {
+  return (report?.testResults ?? []).flatMap((file) =>
+    file.assertionResults
+      .filter((test) => test.status === 'passed' && test.failureMessages.length > 0)
+      .map((test) => test.fullName),
+  )
 }
 
 /** Pure: what the report and the exit code amount to. A failure without a failed test (a file that did not load, an error outside any test) counts too. */

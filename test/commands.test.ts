@@ -180,6 +180,22 @@ describe('the count of tests', () => {
   })
 })
 
+test('a test that failed once and then passed is named, and no other', async () => {
+  const { secondTries } = await load<{ secondTries(report: object | undefined): readonly string[] }>('suite.mjs')
+  const one = (fullName: string, status: string, ...failureMessages: readonly string[]) => ({
+    fullName,
+    status,
+    failureMessages,
+  })
+  const tests = [
+    one('late once', 'passed', 'gave up'),
+    one('well', 'passed'),
+    one('broken', 'failed', 'wrong', 'wrong'),
+  ]
+  expect(secondTries({ testResults: [{ assertionResults: tests }] })).toEqual(['late once'])
+  expect(secondTries(undefined)).toEqual([])
+})
+
 type Result = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
 function run(program: string, args: readonly string[], options: SpawnOptions = {}): Promise<Result> {
