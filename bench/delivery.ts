@@ -14,6 +14,7 @@ import { Random } from '../src/chaos/random.ts'
 import { type AgentRecords, readAgent, readStore } from '../src/chaos/records.ts'
 import { markerOf } from '../src/chaos/traffic-plan.ts'
 import type { Client } from '../src/client/client.ts'
+import { AppError } from '../src/domain/errors.ts'
 import { createWorld, endWorld, type PrivateWorld, removeWorld, startWorld } from '../src/world/private-world.ts'
 import { isQuick, quantile, report, round, type Sample } from './lib/measure.ts'
 
@@ -96,7 +97,10 @@ async function answerDialogs(client: Client, signal: AbortSignal): Promise<void>
   while (!signal.aborted) {
     for (const { id, terminal_id, opened_at } of await client.listQuestions()) {
       if (Date.now() - Date.parse(opened_at) < dialogMs) continue
-      await client.answerQuestion(terminal_id, { answer: 'Yes', question_id: id })
+      // It may have closed since it was listed.
+      await client.answerQuestion(terminal_id, { answer: 'Yes', question_id: id }).catch((error: unknown) => {
+        if (!(error instanceof AppError && error.code === 'CONFLICT')) throw error
+      })
     }
     await sleep(systemClock, settledWaitMs, signal).catch(() => undefined)
   }
@@ -178,6 +182,8 @@ try {
   const ledger = new Ledger()
   const answering = new AbortController()
   const answers = answerDialogs(client, answering.signal)
+  // Told where it is awaited; until then it must not end the bench without its clean-up.
+  answers.catch(() => undefined)
   const beganMs = performance.now()
   const faults = await sendAll(client, ids, ledger)
   await waitUntilSettled(world.layout.dbFile)
